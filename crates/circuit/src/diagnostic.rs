@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Range};
 
-pub use garblet_text::{controls_terminal, one_line};
+pub use garblet_text::{OtherFormat, check_format, controls_terminal, one_line};
 
 /// A fault in a file that the user gave.
 ///

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use garblet::{
     Party, Program, Protocol, SavedValues,
     circuit::{Input, Output},
-    net::{DEFAULT_TIMEOUT, check_is_file, read_small_file},
+    net::{DEFAULT_TIMEOUT, check_is_file, check_stated_format, read_small_file},
     outsourced::{
         Base, Form, Limits, NAME,
         service::{Agreement, Offer, ServiceId},
@@ -26,6 +26,9 @@ use crate::{
     written::{Table, WrittenChanges, line_at, parameters, program_in},
 };
 
+/// The newest format of agreement files.
+const FORMAT: u32 = 1;
+
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
@@ -39,6 +42,8 @@ const ANYBODY: &str = "*";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    #[serde(rename = "format")]
+    _format: Option<u32>,
     /// 32 hexadecimal digits, new with every new store.
     service: Option<String>,
     generator: WrittenServer,
@@ -106,6 +111,7 @@ pub fn load(path: &Path) -> Result<Agreement, Failure> {
     let place = path.display();
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;
+    check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
     let written: Written = toml::from_str(&text).map_err(|error: toml::de::Error| {
         let line = error.span().map_or(String::new(), |span| format!(":{}", line_at(&text, span.start)));
         Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))

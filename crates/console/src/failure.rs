@@ -7,7 +7,7 @@ use std::{fmt::Display, path::Path, process::ExitCode};
 
 use garblet::{
     Class,
-    circuit::diagnostic::{Diagnostics, one_line},
+    circuit::diagnostic::{Diagnostics, OtherFormat, one_line},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -79,6 +79,11 @@ impl Failure {
     /// A file that cannot be written.
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
         Failure::no_result(format!("{}: cannot be written: {}", path.display(), reason(error)))
+    }
+
+    /// A file of a format that this version does not read.
+    pub fn other_format(path: &Path, other: OtherFormat) -> Self {
+        Failure::call(format!("{}: {other}", path.display())).hint(other.hint())
     }
 
     /// Sets the class.

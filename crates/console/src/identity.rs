@@ -173,6 +173,7 @@ pub fn trust_failure(error: &TrustError) -> Failure {
         TrustError::NameTaken { name, .. } => {
             failure.hint(format!("if the peer has a new identity, first `garblet trust remove {name}`"))
         }
+        TrustError::OtherFormat { other, .. } => failure.hint(other.hint()),
         TrustError::UnknownName { .. } => failure.hint("add one with `garblet trust add NAME FINGERPRINT`"),
         TrustError::Io { .. } => Failure { status: Status::NoResult, ..failure },
         _ => failure,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 89 47 42 43 0d 0a 1a    every file begins so
-//! 01                      the version
+//! 01                      the format
 //! name                    the program's, a text
 //! components              a list, each: name, inputs, outputs (lists of ports: name, type), gates (a list), output wires
 //! inputs                  a list, each: name, type, owner, order, limit
@@ -48,7 +48,8 @@ const MAGIC: [u8; 7] = *b"\x89GBC\r\n\x1a";
 /// The part of [`MAGIC`] that makes a file one of this kind, perhaps a damaged one.
 const MARK: usize = 4;
 
-const VERSION: u8 = 1;
+/// The newest format.
+const FORMAT: u32 = 1;
 
 /// The words that begin gates.
 mod gate {

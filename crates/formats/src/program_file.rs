@@ -2,7 +2,8 @@
 //!
 //! ```json
 //! {
-//!   // Comments are allowed. The name is optional.
+//!   // Comments are allowed. The format and the name are optional.
+//!   "format": 1,
 //!   "name": "increment",
 //!   "components": {
 //!     "half": {
@@ -98,6 +99,9 @@ impl FrontEnd for ProgramFile {
         reader::read(source, &text)
     }
 }
+
+/// The newest format of program files.
+const FORMAT: u32 = 1;
 
 /// The orders of lists, by their names in files.
 const ORDERS: [(Order, &str); 3] =

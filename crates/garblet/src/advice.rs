@@ -69,6 +69,8 @@ advice! {
     SameJob => "run under the same job";
     /// Give both parties the same settings.
     SameRun => "give both parties the same version, program, protocol and parameters, and each its own party number";
+    /// Update the party with the older version.
+    SameWire => "update Garblet where the number is lower: both parties need the same wire version";
     /// Use TLS at both ends, or at none.
     SameTls => "use TLS on both sides, or on neither";
     /// Give every party another number.
@@ -163,8 +165,8 @@ advice! {
     FindKey => "a store can be opened only with the key that it was made with";
     /// Give the key of the store.
     RightKey => "give the key file that the store was made with";
-    /// Use the version that made the store.
-    RightVersion => "use it with the version that made it, or remove it and prepare again";
+    /// Use a version that reads the store.
+    RightVersion => "use the version of Garblet that made the store, or a later one";
     /// Give the store of this peer and protocol.
     RightStore => "give the right store, or a new folder to prepare again";
     /// Give the stores that belong together.
@@ -231,6 +233,8 @@ advice! {
     NameIdentity => "name the file of an identity; if it is lost, make another and tell peers";
     /// Correct the form of the peers file.
     PeersFileForm => "one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\"";
+    /// Update this party.
+    Update => "a later version wrote it: update Garblet";
     /// Correct a fingerprint in the peers file.
     PrintFingerprint => "ask the party for its fingerprint";
     /// Give each party its own address in the peers file.

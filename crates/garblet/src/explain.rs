@@ -1,7 +1,7 @@
 //! The class and the remedy of every error: one list for all front ends. It is a trait because the errors are those of
 //! several crates.
 
-use garblet_net::{IdentityError, JOB, NetError, PeersFileError, PeersFileFault, Refusal};
+use garblet_net::{IdentityError, JOB, NetError, PeersFileError, PeersFileFault, Refusal, WIRE};
 #[cfg(feature = "tcp")]
 use garblet_net::{MeshError, PartyError};
 use garblet_protocol::{
@@ -152,8 +152,14 @@ impl Explain for NetError {
             NetError::IdentityRejected { ours } => Advice::BeTrusted { fingerprint: ours.to_string() },
             NetError::Refused { refusal } => of_refusal(*refusal),
             NetError::OtherSession { .. } => Advice::SameSession,
-            NetError::Incompatible { differences } if differences.iter().any(|of| of.field == JOB) => Advice::SameJob,
-            NetError::Incompatible { .. } => Advice::SameRun,
+            NetError::Incompatible { differences } => {
+                let differ = |field: &str| differences.iter().any(|of| of.field == field);
+                match () {
+                    () if differ(WIRE) => Advice::SameWire,
+                    () if differ(JOB) => Advice::SameJob,
+                    () => Advice::SameRun,
+                }
+            }
             NetError::TlsMismatch { .. } => Advice::SameTls,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
                 Advice::OtherProgram
@@ -309,6 +315,7 @@ impl Explain for PeersFileError {
         match self.fault {
             PeersFileFault::Unreadable | PeersFileFault::Address => None,
             PeersFileFault::Form => Some(Advice::PeersFileForm),
+            PeersFileFault::Format => Some(Advice::Update),
             PeersFileFault::Fingerprint => Some(Advice::PrintFingerprint),
             PeersFileFault::SameAddress => Some(Advice::OwnAddresses),
             PeersFileFault::SameFingerprint => Some(Advice::OwnIdentities),

@@ -13,6 +13,8 @@ use crate::parts::{self, Description, Parts};
 
 /// The version of the wire format. It grows with every change that an older peer would misread.
 pub const WIRE_VERSION: u32 = 2;
+/// The name of a difference between wire versions.
+pub const WIRE: &str = "wire version";
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
@@ -275,7 +277,7 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     };
     if ours.wire_version != theirs.wire_version {
         let version = |hello: &Hello| format!("{} (garblet {})", hello.wire_version, hello.package_version);
-        same("wire version", version(ours), version(theirs));
+        same(WIRE, version(ours), version(theirs));
     }
     let same_protocol = same("protocol", ours.protocol.clone(), theirs.protocol.clone());
     same("number of parties", ours.party_count.to_string(), theirs.party_count.to_string());
@@ -378,7 +380,7 @@ mod tests {
     #[tokio::test]
     async fn both_sides_name_each_difference() {
         let cases = [
-            ("wire version", Hello { wire_version: WIRE_VERSION + 1, ..hello(1) }),
+            (WIRE, Hello { wire_version: WIRE_VERSION + 1, ..hello(1) }),
             ("protocol", Hello { protocol: "gmw".into(), ..hello(1) }),
             ("number of parties", Hello { party_count: 3, ..hello(1) }),
             ("program digest", Hello { program_digest: [8; 32], ..hello(1) }),

@@ -64,7 +64,8 @@ pub use connect::{Listener, connect};
 pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
-pub use hello::{Hello, JOB, JobTerms, MayBeOpen, SCHEDULE, STEP, WIRE_VERSION, agree, open_value, told};
+pub use garblet_text::OtherFormat;
+pub use hello::{Hello, JOB, JobTerms, MayBeOpen, SCHEDULE, STEP, WIRE, WIRE_VERSION, agree, open_value, told};
 pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
@@ -82,7 +83,7 @@ pub use refusal::Refusal;
 #[cfg(feature = "tcp")]
 pub use relay::relay;
 pub use session_name::SessionName;
-pub use small_file::{check_is_file, read_small_file};
+pub use small_file::{check_is_file, check_stated_format, read_small_file};
 #[cfg(feature = "tcp")]
 pub use tcp::exposure;
 pub use tls::Tls;

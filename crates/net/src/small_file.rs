@@ -1,8 +1,11 @@
-//! Small files written by people: read whole, and only if they are regular files.
+//! Small files written by people: read whole, and only if they are regular files; in TOML, with the number of their format.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
+
+use garblet_text::{OtherFormat, check_format};
+use serde::Deserialize;
 
 /// Reads a text of at most this number of bytes. Refuses to open a pipe, a device or a folder in its place, which could block forever.
 ///
@@ -19,6 +22,21 @@ pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<String> {
         }
         false => String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
     }
+}
+
+/// The format that a text states.
+#[derive(Deserialize)]
+struct Stated {
+    format: Option<i64>,
+}
+
+/// Checks the format that a text in TOML states at its top, before anything else in it is judged. Without one it has format 1. Whoever reads the whole finds
+/// a text that is not TOML, and a format that is no number.
+///
+/// *Errors:* a format above `newest`, or below 1.
+pub fn check_stated_format(text: &str, newest: u32) -> Result<(), OtherFormat> {
+    let stated = toml::from_str::<Stated>(text).ok().and_then(|stated| stated.format);
+    stated.map_or(Ok(()), |format| check_format(format, newest))
 }
 
 /// Checks that a path, or the target of a link there, is a file.
@@ -51,6 +69,20 @@ fn name(kind: fs::FileType) -> &'static str {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_later_format_is_refused_whatever_else_the_text_has() {
+        for text in
+            ["", "a = 1", "format = 1", "format = 2\n[[party]]", "format = \"3\"", "format = 3\nformat = 3", "= 3"]
+        {
+            assert_eq!(check_stated_format(text, 2), Ok(()), "{text}");
+        }
+        for (text, got) in [("format = 3", 3), ("new = { a = [1] }\nformat = 3 # later\n[b.c]", 3), ("format = 0", 0)] {
+            assert_eq!(check_stated_format(text, 2), Err(OtherFormat { got, newest: 2 }), "{text}");
+        }
+        // The format of a table inside is another.
+        assert_eq!(check_stated_format("[const]\nformat = 3", 2), Ok(()));
+    }
 
     #[test]
     fn anything_but_a_file_is_refused_without_blocking() {

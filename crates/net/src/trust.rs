@@ -5,14 +5,17 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use garblet_text::controls_terminal;
+use garblet_text::{OtherFormat, controls_terminal};
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{Fingerprint, FingerprintError};
-use crate::small_file::read_small_file;
+use crate::small_file::{check_stated_format, read_small_file};
 
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;
+
+/// The newest format of trust stores.
+const FORMAT: u32 = 1;
 
 /// The largest accepted trust store.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -69,6 +72,14 @@ pub enum TrustError {
         /// The fault and its place.
         what: String,
     },
+    /// A later version of the program wrote the file.
+    #[error("{} {other}", path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        other: OtherFormat,
+    },
     /// A fingerprint in the file is wrong.
     #[error("{}: peer `{name}`: {source}", path.display())]
     BadFingerprint {
@@ -96,6 +107,8 @@ pub enum TrustError {
 #[serde(deny_unknown_fields)]
 struct Content {
     #[serde(default)]
+    format: Option<u32>,
+    #[serde(default)]
     peers: BTreeMap<String, String>,
 }
 
@@ -108,6 +121,7 @@ impl TrustStore {
             Err(source) if source.kind() == io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(TrustError::Io { doing: "cannot read", path: path.into(), source }),
         };
+        check_stated_format(&text, FORMAT).map_err(|other| TrustError::OtherFormat { path: path.into(), other })?;
         let content: Content = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let line = error.span().map(|span| {
                 format!("line {}: ", text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1)
@@ -188,7 +202,8 @@ impl TrustStore {
         change(&mut peers);
         let texts = peers.iter().map(|(name, fingerprint)| (name.clone(), fingerprint.to_string())).collect();
         let failed = |source| TrustError::Io { doing: "cannot write", path: self.path.clone(), source };
-        let text = toml::to_string(&Content { peers: texts }).map_err(|error| failed(io::Error::other(error)))?;
+        let text = toml::to_string(&Content { format: Some(FORMAT), peers: texts })
+            .map_err(|error| failed(io::Error::other(error)))?;
         replace(&self.path, text.as_bytes()).map_err(failed)?;
         self.peers = peers;
         Ok(())
@@ -310,6 +325,7 @@ mod tests {
             ("peers = 3", "is not a trust store"),
             ("[peers]\nbob = 3", "is not a trust store"),
             ("[friends]\n", "unknown field `friends`"),
+            ("format = 2\n[friends]\n", "is of format 2, this Garblet reads format 1"),
             ("[peers]\nbob = \"0000\"", "peer `bob`: fingerprint has 4 characters, expected 36"),
             ("[peers]\n\"\" = \"0000\"", "cannot be a name"),
             ("\u{0}", "is not a trust store"),

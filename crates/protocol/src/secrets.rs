@@ -17,14 +17,12 @@ pub struct SecretsState {
 impl SecretsState {
     /// The secrets as they are stored, if the store has any yet.
     ///
-    /// *Errors*: [`ProtocolError::Stored`]: secrets of another version; a store that was given up.
+    /// *Errors*: the store's, for secrets of another version; [`ProtocolError::Stored`] for a store that was given up.
     pub fn read(self, store: &Store) -> Result<Option<&[u8]>, ProtocolError> {
-        let Some(state) = store.state(self.name) else { return Ok(None) };
-        if state.version != self.version {
-            let [expected, got] = [self.version, state.version].map(|version| version.to_string());
-            return Err(ProtocolError::Stored { what: "version of its state", expected, got });
+        match store.state_of(self.name, self.version)? {
+            Some([]) => Err(given_up()),
+            bytes => Ok(bytes),
         }
-        if state.bytes.is_empty() { Err(given_up()) } else { Ok(Some(&state.bytes)) }
     }
 
     /// Passes on the result of a step. If a check of the peer failed in it, the store is given up. A peer that closes or sends malformed bytes loses nothing:
@@ -61,6 +59,7 @@ pub fn unreadable(what: &'static str) -> ProtocolError {
 mod tests {
     use garblet_net::NetError;
     use garblet_primitives::{Block, Prg};
+    use garblet_store::StoreError;
 
     use super::*;
     use crate::checks::{Cheating, Check};
@@ -78,7 +77,11 @@ mod tests {
         assert!(matches!(error, ProtocolError::Net(NetError::PeerClosed { .. })), "{error}");
         assert_eq!(STATE.read(&store).expect("they are there"), Some(&[7][..]));
         let other = SecretsState { version: 4, ..STATE };
-        assert!(matches!(other.read(&store), Err(ProtocolError::Stored { what: "version of its state", .. })));
+        let refused = other.read(&store).expect_err("it is of another version");
+        assert!(
+            matches!(refused, ProtocolError::Store(StoreError::OtherFormat { expected: 4, got: 3, .. })),
+            "{refused}"
+        );
         let cheating = Cheating::new(Check::new("CHECK", "it did something"), "here");
         let error = STATE.revoke_if_cheated::<()>(&mut store, Err(cheating.into())).expect_err("it is passed on");
         assert!(matches!(error, ProtocolError::Cheating(_)), "{error}");

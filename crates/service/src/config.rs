@@ -13,7 +13,7 @@ use garblet::{
     circuit::InputId,
     formats::value::{Arrange, KeyHash, has_use},
     meet::{mark_of_others, mark_of_peer, mark_without_identities},
-    net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, read_small_file},
+    net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, check_stated_format, read_small_file},
 };
 use garblet_console::{
     configuration::{check_unwritable_with_folders, in_configuration},
@@ -35,6 +35,9 @@ use super::{
     rule::Rule,
     written::{Inputs, Limits, Log, Refill, Results, Written, WrittenRule},
 };
+
+/// The newest format of configurations.
+const FORMAT: u32 = 1;
 
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -143,6 +146,7 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     check_unwritable_with_folders(path)?;
+    check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
     let reading = Reading { path, text: &text };
     let written: Written = toml::from_str(&text).map_err(|error| {
         reading

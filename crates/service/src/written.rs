@@ -10,6 +10,8 @@ use toml::Spanned;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
+    #[serde(rename = "format")]
+    _format: Option<u32>,
     pub(super) listen: String,
     #[serde(default)]
     pub(super) insecure_plain_tcp: bool,

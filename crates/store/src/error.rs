@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use garblet_text::OtherFormat;
+
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
 use crate::store_dir::SCRATCH_EXTENSION;
@@ -59,14 +61,16 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Another version of the program made the store.
-    #[error("the store in {} has format {got}, expected {expected}", folder.display())]
+    /// Another version of the program made the store, or wrote a state in it.
+    #[error("the store in {}: its {what} {}", folder.display(), OtherFormat { got: *got, newest: *expected })]
     OtherFormat {
         /// The folder.
         folder: PathBuf,
-        /// The format of this version.
+        /// The part of the store.
+        what: String,
+        /// The newest format that this version reads.
         expected: u32,
-        /// The store's format.
+        /// The format of that part.
         got: i64,
     },
     /// The material was made for another peer, role, protocol or library.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use garblet_text::{OtherFormat, check_format};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -16,7 +17,8 @@ use crate::fail_points::FailPoints;
 use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
 
-/// The version of the format on disk.
+/// The number of the format on disk. It is not authenticated, since it says how to read everything else: another format takes other contexts of keys, so
+/// that a number that somebody has changed opens nothing.
 pub(crate) const FORMAT: u32 = 1;
 
 /// A change of rows: the new row of a name, or its removal.
@@ -87,9 +89,12 @@ impl Unopened {
     /// *Errors*: [`StoreError::OtherFormat`], [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path, folder: &Path) -> Result<Self, StoreError> {
         let (database, Described { format, store, key_check }) = Database::open(path)?;
-        if format != i64::from(FORMAT) {
-            return Err(StoreError::OtherFormat { folder: folder.into(), expected: FORMAT, got: format });
-        }
+        check_format(format, FORMAT).map_err(|OtherFormat { got, newest }| StoreError::OtherFormat {
+            folder: folder.into(),
+            what: "index".into(),
+            expected: newest,
+            got,
+        })?;
         let store = store.try_into().map_err(|_| damaged("the store's number has another length"))?;
         Ok(Unopened { database: Some(database), store, key_check })
     }

@@ -272,6 +272,22 @@ impl Store {
         self.states.get(name)
     }
 
+    /// The bytes of a state, if there is one, which must have this version.
+    ///
+    /// *Errors*: [`StoreError::OtherFormat`].
+    pub fn state_of(&self, name: &str, version: u32) -> Result<Option<&[u8]>, StoreError> {
+        match self.states.get(name) {
+            None => Ok(None),
+            Some(state) if state.version == version => Ok(Some(&state.bytes)),
+            Some(state) => Err(StoreError::OtherFormat {
+                folder: self.folder().into(),
+                what: format!("state `{name}`"),
+                expected: version,
+                got: state.version.into(),
+            }),
+        }
+    }
+
     /// Sets a state, replacing an earlier one. A batch can set states together with pieces.
     ///
     /// *Errors*: [`StoreError::TooLarge`].

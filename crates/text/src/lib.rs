@@ -1,6 +1,11 @@
-//! Text from others, as it is shown on a terminal: names in files and messages must not move the cursor, hide, or begin a line of their own.
+//! Text from others, as it is shown on a terminal: names in files and messages must not move the cursor, hide, or begin a line of their own; and
+//! the numbers of file formats.
+
+mod format;
 
 use std::borrow::Cow;
+
+pub use format::{OtherFormat, check_format};
 
 /// Tells whether a character must not reach a terminal as it is: it moves the cursor, ends the line, changes the direction of text, or is invisible. The two joiners are allowed, since some scripts and
 /// emoji need them.

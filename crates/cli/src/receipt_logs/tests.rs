@@ -36,7 +36,7 @@ fn link(number: u64, party: u16, sent: u64, received: u64, ended: &Ended) -> Lin
     let identity = |party: u16| Some(format!("identity {party}"));
     let peers = vec![PeerPart { party: 1 - party, name: None, fingerprint: identity(1 - party) }];
     let receipt = Receipt { party, identity: identity(party), peers, transcripts, ended: ended.clone(), ..receipt(0) };
-    Link { number, previous: String::new(), receipt }
+    Link { format: 1, number, previous: String::new(), receipt }
 }
 
 /// Compares logs. Returns the numbers of matching receipts, the counts that are in only one log, and whether that matters.

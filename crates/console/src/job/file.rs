@@ -6,7 +6,7 @@ use garblet::{
     Config, Party, Protocol,
     circuit::diagnostic::controls_terminal,
     formats::value::KeyForm,
-    net::{Fingerprint, read_small_file},
+    net::{Fingerprint, check_stated_format, read_small_file},
 };
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -19,6 +19,9 @@ use crate::{
     output::printable,
     written::{Table, WrittenChanges, line_at, parameters, program_in},
 };
+
+/// The newest format of job files. Another one needs another context of the job's digest: what this one does not read must not have the same digest.
+const FORMAT: u32 = 1;
 
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -33,6 +36,8 @@ const NAME_CHARS_MAX: usize = 40;
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    #[serde(default)]
+    format: Option<u32>,
     name: String,
     program: String,
     digest: String,
@@ -80,6 +85,7 @@ impl From<String> for Fault {
 pub(super) fn load(path: &Path) -> Result<Job, Failure> {
     let unreadable = |error| Failure::unreadable(path, &error);
     let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
+    check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
     read(path, &text).map_err(|Fault(line, what)| {
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         Failure::call(format!("{}{line}: {what}", path.display()))
@@ -242,6 +248,7 @@ pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
         Spanned::new(0..0, WrittenParty { name, fingerprint })
     };
     let written = Written {
+        format: Some(FORMAT),
         name: job.name.clone(),
         program: program.into(),
         digest: to_hex(&job.program_digest),
@@ -297,6 +304,30 @@ mod tests {
             Ok(_) => panic!("expected a fault: {text}"),
             Err(Fault(line, what)) => line.map_or(what.clone(), |line| format!("{line}: {what}")),
         }
+    }
+
+    #[test]
+    fn a_job_of_a_later_format_is_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.toml");
+        let two = "[[party]]\nname = \"alice\"\n[[party]]\nname = \"bob\"\n";
+        for (head, refused) in [("", false), ("format = 1\n", false), ("format = 2\nbudget = 3\n", true)] {
+            std::fs::write(&path, format!("{head}{}", text("", two))).expect("written");
+            let read = load(&path);
+            assert_eq!(read.is_err(), refused, "{head}");
+            if let Err(failure) = read {
+                let said = format!("{}: is of format 2, this Garblet reads format 1", path.display());
+                assert_eq!(
+                    (failure.message, failure.hint.as_deref()),
+                    (said, Some("a later version wrote it: update Garblet"))
+                );
+            }
+        }
+        // What format 1 does not have is not read in it.
+        assert_eq!(
+            fault(&text("format = 1\nbudget = 3", two)),
+            "6: unknown field `budget`, expected one of `format`, `name`, `program`, `digest`, `protocol`, `function`, `panics`, `batch`, `hash_keys`, `ports`, `reverse`, `parameters`, `const`, `owner`, `to`, `party`"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, is_signed_by};
+use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, check_stated_format, is_signed_by};
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobDigest, JobParty, parties::not_of};
@@ -16,6 +16,9 @@ use crate::{
 /// Separates signatures of jobs from all else that an identity signs.
 const CONTEXT: &str = "garblet 2026 job signature v1";
 
+/// The newest format of files of signatures.
+const FORMAT: u32 = 1;
+
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -28,6 +31,8 @@ pub struct Signatures {
 #[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    #[serde(default)]
+    format: Option<u32>,
     #[serde(default, rename = "signature")]
     signatures: Vec<Signature>,
 }
@@ -80,6 +85,7 @@ impl Signatures {
             Ok(_) => {
                 let text =
                     garblet::net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
+                check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(&path, other))?;
                 toml::from_str(&text).map_err(|e| {
                     Failure::call(format!("{}: {}", path.display(), printable(e.message())))
                         .hint("`garblet job sign` writes this file; parties can sign again")
@@ -141,6 +147,7 @@ impl Signatures {
         };
         self.written.signatures.retain(|other| other.party != party);
         self.written.signatures.push(signature);
+        self.written.format = Some(FORMAT);
         let text = toml::to_string(&self.written).map_err(|e| Failure::no_result(format!("signatures: {e}")))?;
         let unwritable = |error: &std::io::Error| Failure::unwritable(&self.path, error);
         whole_file::write(&self.path, Readers::Usual, |out| out.write_all(text.as_bytes())).map_err(|e| unwritable(&e))

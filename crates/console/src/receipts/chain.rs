@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read},
 };
 
+use garblet::circuit::diagnostic::{OtherFormat, check_format};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +14,12 @@ use crate::{hex::to_hex, output::printable_value};
 
 /// Separates digests of receipts from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 receipt v1";
+
+/// The newest format of a line, which states it first. Another one needs another context of digests.
+const FORMAT: u32 = 1;
+
+/// The beginning of a line, before its format.
+const BEGIN: &str = "{\"format\":";
 
 /// The text between a receipt and its digest.
 const MARK: &str = ",\"digest\":\"";
@@ -35,13 +42,15 @@ impl Head {
 
     /// The beginning of the next line, which does not depend on its receipt.
     fn next_begins(&self) -> String {
-        format!("{{\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
+        format!("{BEGIN}{FORMAT},\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
     }
 }
 
 /// A receipt with its position in the chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Link {
+    /// The format of the line.
+    pub format: u32,
     /// The number of the receipt, from 1.
     pub number: u64,
     /// The digest of the receipt before it.
@@ -56,12 +65,52 @@ pub struct Link {
 pub struct Broken {
     /// The number of the line, from 1.
     pub(super) line: u64,
-    pub(super) what: String,
+    pub(super) fault: Fault,
+}
+
+/// The fault of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It is of another format.
+    Format(OtherFormat),
+    /// It is no receipt, or not the one that belongs there.
+    Wrong(String),
+}
+
+impl Fault {
+    /// The advice on it: `otherwise`, if the line is wrong.
+    pub(super) fn hint(&self, otherwise: &'static str) -> &'static str {
+        match self {
+            Fault::Format(other) => other.hint(),
+            Fault::Wrong(_) => otherwise,
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Fault::Wrong(what)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(what: &str) -> Self {
+        Fault::Wrong(what.into())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Format(other) => write!(f, "{other}"),
+            Fault::Wrong(what) => f.write_str(what),
+        }
+    }
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.line, self.what)
+        write!(f, "{}: {}", self.line, self.fault)
     }
 }
 
@@ -79,7 +128,7 @@ pub(super) enum Tail {
 /// The line of the next receipt after a head, without line end, and the new head.
 pub(super) fn line_behind(head: Head, receipt: &Receipt) -> serde_json::Result<(String, Head)> {
     let number = head.number + 1;
-    let link = Link { number, previous: to_hex(&head.digest), receipt: receipt.clone() };
+    let link = Link { format: FORMAT, number, previous: to_hex(&head.digest), receipt: receipt.clone() };
     let (line, digest) = with_digest(&serde_json::to_string(&link)?);
     Ok((line, Head { number, digest }))
 }
@@ -95,14 +144,27 @@ fn digest_of(content: &str) -> [u8; 32] {
     blake3::derive_key(CONTEXT, content.as_bytes())
 }
 
+/// Checks the format that a line states, before its digest, which another format computes otherwise.
+fn check_stated_format(line: &[u8]) -> Result<(), Fault> {
+    let Some(stated) = line.strip_prefix(BEGIN.as_bytes()) else { return Ok(()) };
+    let digits = stated.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // A line that is torn here has no digit after these.
+    let whole = digits < stated.len();
+    match str::from_utf8(&stated[..digits]).ok().and_then(|digits| digits.parse().ok()).filter(|_| whole) {
+        Some(format) => check_format(format, FORMAT).map_err(Fault::Format),
+        None => Ok(()),
+    }
+}
+
 /// Reads a single untrusted line; makes its texts printable. Returns the receipt and the digest of its content, which matches.
-pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
+pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), Fault> {
+    check_stated_format(line)?;
     let line = str::from_utf8(line).map_err(|_| "not a receipt: not UTF-8 text")?;
     let (content, said) = line.rsplit_once(MARK).ok_or("not a receipt: no digest at its end")?;
     let said = said.strip_suffix("\"}").filter(|said| said.len() == 64 && said.bytes().all(|b| b.is_ascii_hexdigit()));
     let (said, digest) = (said.ok_or("not a receipt: malformed digest")?, digest_of(content));
     if to_hex(&digest) != said {
-        return Err(format!("it was changed: its digest is {said}, but its content has {}", to_hex(&digest)));
+        return Err(format!("it was changed: its digest is {said}, but its content has {}", to_hex(&digest)).into());
     }
     let no_receipt = |error: serde_json::Error| format!("not a receipt: {error}");
     let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
@@ -112,14 +174,15 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
 
 /// Reads the bytes after the last complete line of a chain with this head. They count as torn only if the next receipt can begin like this and its digest
 /// is not complete.
-pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
+pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, Fault> {
     if tail.is_empty() {
         return Ok(Tail::Nothing);
     }
+    check_stated_format(tail)?;
     let begins = head.next_begins();
     let known = tail.len().min(begins.len());
     if tail[..known] != begins.as_bytes()[..known] {
-        return Err(format!("not a receipt after receipt {}, nor the beginning of one", head.number));
+        return Err(format!("not a receipt after receipt {}, nor the beginning of one", head.number).into());
     }
     // No text in a receipt contains the mark, since its quotes would be escaped.
     let has_digest =
@@ -137,15 +200,15 @@ pub fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Hea
     let (mut log, mut head) = (BufReader::new(log), Head::NONE);
     loop {
         let at = head.number + 1;
-        let broken = |what: String| Broken { line: at, what };
+        let broken = |fault: Fault| Broken { line: at, fault };
         let mut line = Vec::new();
         let read = (&mut log).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line);
-        read.map_err(|error| broken(format!("cannot be read: {error}")))?;
+        read.map_err(|error| broken(format!("cannot be read: {error}").into()))?;
         match line.pop() {
             None => return Ok((head, 0)),
             Some(b'\n') => {}
             Some(_) if line.len() + 1 == LINE_BYTES_MAX => {
-                return Err(broken(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
+                return Err(broken(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes").into()));
             }
             Some(last) => {
                 line.push(last);
@@ -167,19 +230,21 @@ pub fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Hea
 }
 
 /// Checks that a receipt follows a head.
-fn check_place(link: &Link, head: Head) -> Result<(), String> {
+fn check_place(link: &Link, head: Head) -> Result<(), Fault> {
     let (number, previous) = (head.number + 1, to_hex(&head.digest));
     if link.number != number {
         return Err(format!(
             "it is receipt {}, expected {number}: one was dropped, moved or added before it",
             link.number
-        ));
+        )
+        .into());
     }
     if link.previous != previous {
         return Err(format!(
             "it follows {}, but here it is after {previous}: the log before it was changed",
             link.previous
-        ));
+        )
+        .into());
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{
     Receipt,
-    chain::{self, Head, LINE_BYTES_MAX, Link, Tail},
+    chain::{self, Fault, Head, LINE_BYTES_MAX, Link, Tail},
 };
 use crate::{
     configuration::make_folder, failure::Failure, hex::to_hex, job::JobDigest, output::tell, whole_file::folder_of,
@@ -78,7 +78,9 @@ impl Log {
         let mut file = self.locked(begin)?;
         file.0.rewind().map_err(|error| Failure::unreadable(&self.path, &error))?;
         let read = chain::read(&*file.0, |link, _| is_there |= is_it(&link.receipt));
-        read.map_err(|broken| Failure::no_result(format!("{}:{broken}", self.path.display())).hint(DAMAGED))?;
+        read.map_err(|broken| {
+            Failure::no_result(format!("{}:{broken}", self.path.display())).hint(broken.fault.hint(DAMAGED))
+        })?;
         Ok(is_there)
     }
 
@@ -175,8 +177,9 @@ impl Log {
     /// The end of the log: the last complete receipt, and perhaps a torn one after it.
     fn end(&self, file: &mut File) -> Result<End, Failure> {
         let unreadable = |error| Failure::unreadable(&self.path, &error);
-        let damaged =
-            |what: String| Failure::no_result(format!("{}: the last line: {what}", self.path.display())).hint(DAMAGED);
+        let damaged = |fault: Fault| {
+            Failure::no_result(format!("{}: the last line: {fault}", self.path.display())).hint(fault.hint(DAMAGED))
+        };
         let length = file.metadata().map_err(unreadable)?.len();
         let ended = newline_before(file, length).map_err(unreadable)?;
         let mut end = End { head: Head::NONE, place: 0, is_open: false };
@@ -224,9 +227,9 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// The bytes between two positions. The inner error is for more bytes than a line can have.
-fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, String>> {
+fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, Fault>> {
     if end - begin >= LINE_BYTES_MAX as u64 {
-        return Ok(Err(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes")));
+        return Ok(Err(format!("not a receipt: longer than {LINE_BYTES_MAX} bytes").into()));
     }
     let mut bytes = vec![0; (end - begin) as usize];
     file.seek(SeekFrom::Start(begin))?;
@@ -279,8 +282,8 @@ pub fn object((link, digest): &Digested) -> Value {
 pub(super) fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
     let file = File::open(path).map_err(|e| Failure::unreadable(path, &e))?;
     let (head, torn) = chain::read(file, each).map_err(|broken| {
-        Failure::no_result(format!("{}:{broken}", path.display()))
-            .hint("the receipts before this line are intact; keep the file, and compare it with the peer's")
+        let intact = "the receipts before this line are intact; keep the file, and compare it with the peer's";
+        Failure::no_result(format!("{}:{broken}", path.display())).hint(broken.fault.hint(intact))
     })?;
     if torn > 0 {
         let number = head.number;

@@ -92,7 +92,7 @@ fn a_last_receipt_without_line_end_is_kept() {
         let log = Log::open(&path).expect("it can be added to");
         assert_eq!(log.append(&receipt(7)), Ok(lines as u64 + 1));
         let added = fs::read_to_string(&path).expect("a log");
-        assert!(added.starts_with(&format!("{whole}\n{{\"number\":")) && added.ends_with('\n'), "{added}");
+        assert!(added.starts_with(&format!("{whole}\n{{\"format\":1,\"number\":")) && added.ends_with('\n'), "{added}");
         assert!(read(&added).is_ok_and(|(links, ..)| links[lines].receipt == receipt(7)));
     }
 }
@@ -119,7 +119,7 @@ fn text_that_begins_no_receipt_is_left_unchanged() {
         assert!(failure.message.contains(says), "{}", failure.message);
         assert!(fs::read(&path).expect("a log") == content, "it stays as it is");
         let broken = chain::read(&content[..], |_, _| ()).expect_err("found");
-        assert!(broken.what.contains(says), "{broken}");
+        assert!(broken.to_string().contains(says), "{broken}");
     }
 }
 
@@ -154,7 +154,7 @@ fn texts_from_a_peer_cannot_control_the_terminal() {
     // The same holds for the error about a wrong line.
     let text = serde_json::to_string(forged).expect("text");
     let object = serde_json::to_string(&link).expect("text").replacen("\"other\"", &text, 1);
-    let wrong = chain::read_line(chain::with_digest(&object).0.as_bytes()).expect_err("no class");
+    let wrong = chain::read_line(chain::with_digest(&object).0.as_bytes()).expect_err("no class").to_string();
     assert!(wrong.contains("unknown variant") && !wrong.contains(controls_terminal), "{wrong:?}");
 }
 
@@ -186,14 +186,41 @@ fn dropped_moved_repeated_and_rewritten_lines_are_detected() {
     ] {
         let broken = read(&log).expect_err("found");
         assert_eq!(broken.line, line);
-        assert!(broken.what.starts_with(what), "{broken}");
+        assert!(broken.fault.to_string().starts_with(what), "{broken}");
     }
     // Another second receipt, with a correct digest.
     let head = Head { number: 1, digest: chain::read_line(lines[0].trim_end().as_bytes()).expect("a receipt").1 };
     let forged = chain::line_behind(head, &receipt(7)).expect("written").0;
     let broken = read(&format!("{}{forged}\n{}", lines[0], lines[2])).expect_err("found");
     assert_eq!(broken.line, 3);
-    assert!(broken.what.contains("the log before it was changed"), "{broken}");
+    assert!(broken.to_string().contains("the log before it was changed"), "{broken}");
+}
+
+/// A later version computes another digest, so this one must not say that somebody changed the line.
+#[test]
+fn receipts_of_a_later_format_are_named_and_left_unchanged() {
+    let (_folder, path, text) = three();
+    let third = text.trim_end().rfind('\n').expect("three lines") + 1;
+    let later = text[third..].replacen("{\"format\":1,", "{\"format\":2,\"place\":\"here\",", 1);
+    for content in [
+        format!("{}{later}", &text[..third]),
+        format!("{}{}", &text[..third], later.trim_end()),
+        format!("{}{}", &text[..third], &later[..20]),
+        format!("{text}{later}"),
+    ] {
+        fs::write(&path, &content).expect("written");
+        let failure = Log::open(&path).err().expect("refused");
+        let said = "is of format 2, this Garblet reads format 1";
+        assert!(failure.message.ends_with(&format!("receipts.jsonl: the last line: {said}")), "{}", failure.message);
+        assert_eq!(failure.hint.as_deref(), Some("a later version wrote it: update Garblet"));
+        assert_eq!(fs::read_to_string(&path).expect("a log"), content, "it stays as it is");
+        let failure = super::log::read_all(&path, &[]).expect_err("refused");
+        assert!(failure.message.ends_with(said), "{}", failure.message);
+        assert_eq!(failure.hint.as_deref(), Some("a later version wrote it: update Garblet"));
+    }
+    // A line that says so in its middle is of the format that it begins with.
+    let broken = read(&text.replacen("\"party\":0", "\"format\":2,\"party\":0", 1)).expect_err("found");
+    assert!(broken.to_string().contains("it was changed"), "{broken}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet::outsourced::service::Agreement;
+use garblet::{circuit::diagnostic::check_format, outsourced::service::Agreement};
 use garblet_client::{Identity, Job, Pending, Receipt, Server};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -19,6 +19,9 @@ use crate::{
     whole_file::{self, Readers},
 };
 
+/// The newest format of a client's memory.
+const FORMAT: u32 = 1;
+
 /// A client's memory, in a file that one process uses at a time.
 pub(super) struct Memory {
     path: PathBuf,
@@ -27,9 +30,16 @@ pub(super) struct Memory {
     kept: Kept,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+/// The format that a file states; without one it is no memory.
+#[derive(Deserialize)]
+struct Stated {
+    format: i64,
+}
+
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
+    format: u32,
     counter: u64,
     /// By state.
     receipts: BTreeMap<String, String>,
@@ -89,8 +99,10 @@ impl Memory {
         let beside = path.with_extension("lock");
         let lock = File::create(&beside).and_then(locked).map_err(|error| Failure::unwritable(&beside, &error))?;
         let kept = match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|error| spoilt(&format!("{}: {error}", path.display())))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Kept::default(),
+            Ok(text) => read(&path, &text)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Kept { format: FORMAT, counter: 0, receipts: BTreeMap::new(), unfinished: None }
+            }
             Err(error) => return Err(Failure::unreadable(&path, &error)),
         };
         Ok(Memory { path, _lock: lock, kept })
@@ -149,6 +161,14 @@ impl Memory {
         // A counter may be used only after all of this is durable.
         whole_file::write(&self.path, Readers::Owner, |out| out.write_all(text.as_bytes())).map_err(failed)
     }
+}
+
+/// Reads a memory, first its format.
+fn read(path: &Path, text: &str) -> Result<Kept, Failure> {
+    let spoilt = |error: serde_json::Error| spoilt(&format!("{}: {error}", path.display()));
+    let Stated { format } = serde_json::from_str(text).map_err(spoilt)?;
+    check_format(format, FORMAT).map_err(|other| Failure::other_format(path, other))?;
+    serde_json::from_str(text).map_err(spoilt)
 }
 
 /// Waits for the lock on a file, and says so if another process holds it.

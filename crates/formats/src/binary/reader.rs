@@ -5,11 +5,11 @@ use std::io::BufRead;
 use garblet_circuit::{
     Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, Output, Party, Port,
     Program, Recipients, Source, Type, Wire,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, check_format},
     notes::{Limit, Notes, Ordered, Panics},
 };
 
-use super::{MAGIC, ORDERS, VERSION, bytes::Bytes, gate, link, panics};
+use super::{FORMAT, MAGIC, ORDERS, bytes::Bytes, gate, link, panics};
 use crate::MAX_PARTY;
 
 /// Reads a file to its end.
@@ -55,12 +55,11 @@ fn head(bytes: &mut Bytes<'_>) -> Result<(), Diagnostic> {
             return Err(bytes.error_at(at, message));
         }
     }
-    match bytes.byte("the version")? {
-        VERSION => Ok(()),
-        other => Err(bytes
-            .error_at(bytes.at() - 1, format!("the file has version {other}, expected {VERSION}"))
-            .hint("a later Garblet may read it; or make the file again with the garblet convert of this one")),
-    }
+    let format = bytes.byte("the format")?;
+    check_format(format.into(), FORMAT).map_err(|other| {
+        let hint = format!("{}; or make the file again with the garblet convert of this one", other.hint());
+        bytes.error_at(bytes.at() - 1, other.to_string()).hint(hint)
+    })
 }
 
 /// The digest, the checksum, and the end.

@@ -203,7 +203,7 @@ fn faults_have_their_place() {
     let cases: [(usize, &[u8], &[u8], &str); 32] = [
         (1, &[0x89], &[0x09], "byte 1: is 09, expected 89, as every binary program begins"),
         (6, &[10], &[13, 10], "byte 6: is 0d, expected 0a, as every binary program begins"),
-        (8, &[1], &[2], "byte 8: the file has version 2, expected 1"),
+        (8, &[1], &[2], "byte 8: is of format 2, this Garblet reads format 1"),
         (9, &[4], &most, "byte 9: the program's name is 18446744073709551615, expected at most 1048576"),
         (9, &[4], &[0x84, 0], "byte 9: the program's name is 4 in 2 bytes, expected no zeros at its end"),
         (9, &[4], &[0xff; 12], "byte 9: the program's name has more than 64 bits, expected at most 1048576"),

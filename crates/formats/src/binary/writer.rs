@@ -7,7 +7,7 @@ use garblet_circuit::{
     notes::{Notes, Panics},
 };
 
-use super::{MAGIC, ORDERS, VERSION, bytes::MAX_TEXT_BYTES, gate, link, panics};
+use super::{FORMAT, MAGIC, ORDERS, bytes::MAX_TEXT_BYTES, gate, link, panics};
 use crate::WriteError;
 
 /// The bytes that are collected before they are written.
@@ -22,7 +22,7 @@ pub(crate) fn write(program: &Program, out: &mut dyn Write) -> Result<(), WriteE
     }
     let mut out = Out { out, part: Vec::with_capacity(PART + 64), checksum: blake3::Hasher::new() };
     out.part.extend(MAGIC);
-    out.part.push(VERSION);
+    out.part.push(FORMAT as u8);
     out.text("program", program.name())?;
     out.list(program.components(), |out, component| out.component(component))?;
     let notes = program.notes();

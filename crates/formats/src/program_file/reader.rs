@@ -4,13 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use garblet_circuit::{
     Circuit, Component, ComponentId, InputId, InstanceId, Link, Party, Port, Program, Recipients, Source, Type,
-    diagnostic::{Diagnostic, Diagnostics, clip},
+    diagnostic::{Diagnostic, Diagnostics, check_format, clip},
     notes::{Limit, Order, Ordered},
 };
 use jsonc_parser::ast::{ObjectProp, Value};
 
 use super::{
-    ORDERS,
+    FORMAT, ORDERS,
     feed::{Feeder, Group},
     gates::Statements,
     is_name, key_bits, key_type,
@@ -54,13 +54,15 @@ impl<'v, T> Names<'v, T> {
 pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program, Diagnostics> {
     let json = JsonText { file: &source.file, text };
     let root = json.parse()?;
-    let members: Vec<&str> = json.members(&root, "program file")?.into_iter().map(|(key, _)| key).collect();
-    if members.contains(&"source") {
-        return bound_source(json, source, &root);
-    }
-    let keys = ["name", "components", "inputs", "instances", "outputs", "source"];
-    if !members.is_empty() && !members.iter().any(|key| keys[1..].contains(key)) {
+    let members = json.members(&root, "program file")?;
+    let keys = ["format", "name", "components", "inputs", "instances", "outputs", "source"];
+    let is_foreign = !members.is_empty() && !members.iter().any(|(key, _)| keys[2..].contains(key));
+    check_stated_format(json, &members, is_foreign)?;
+    if is_foreign {
         return Err(foreign(json, &members).into());
+    }
+    if members.iter().any(|(key, _)| *key == "source") {
+        return bound_source(json, source, &root);
     }
     let file = Fields::new(json, &root, "program file", &keys)?;
     let name = file.get("name").map(|value| text_of(json, "name", value)).transpose()?;
@@ -97,9 +99,26 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
     join(json, program, component_ids, feeds, outputs, label).map_err(Diagnostics::from)
 }
 
+/// Checks the format that a file states, before anything else in it is judged. Without one it has format 1. In a foreign file only a number is one.
+fn check_stated_format(
+    json: JsonText<'_>,
+    members: &[(&str, &ObjectProp<'_>)],
+    is_foreign: bool,
+) -> Result<(), Diagnostic> {
+    let Some((_, property)) = members.iter().find(|(key, _)| *key == "format") else { return Ok(()) };
+    let stated = match &property.value {
+        Value::NumberLit(number) => number.value.parse().ok(),
+        _ if is_foreign => return Ok(()),
+        _ => None,
+    };
+    let expected = || format!("format: expected a whole number, got {}", describe(&property.value));
+    let stated = stated.ok_or_else(|| json.error_at(&property.value, expected()))?;
+    check_format(stated, FORMAT).map_err(|other| json.error_at(&property.value, other.to_string()).hint(other.hint()))
+}
+
 /// The refusal of JSON that has none of the keys of a program file.
-fn foreign(json: JsonText<'_>, members: &[&str]) -> Diagnostic {
-    let keys: Vec<String> = members.iter().take(8).map(|key| clip(key)).collect();
+fn foreign(json: JsonText<'_>, members: &[(&str, &ObjectProp<'_>)]) -> Diagnostic {
+    let keys: Vec<String> = members.iter().take(8).map(|(key, _)| clip(key)).collect();
     Diagnostic::new(json.file, format!("is JSON, but not a program file: it has the keys {}", keys.join(", "))).hint(
         "a program file has components, inputs, instances and outputs, or a source; a netlist of Yosys begins with creator or modules",
     )
@@ -107,7 +126,7 @@ fn foreign(json: JsonText<'_>, members: &[&str]) -> Diagnostic {
 
 /// A program file that names a source, and circuits that replace functions of it.
 fn bound_source(json: JsonText<'_>, source: &front_end::Source<'_>, root: &Value<'_>) -> Result<Program, Diagnostics> {
-    let file = Fields::new(json, root, "program file", &["source", "externs"])?;
+    let file = Fields::new(json, root, "program file", &["format", "source", "externs"])?;
     let name = text_of(json, "source", file.need("source")?)?;
     let mut bound = Vec::new();
     for (function, property) in file.members("externs")? {

@@ -41,6 +41,29 @@ fn the_documented_example_computes_what_it_says() {
 }
 
 #[test]
+fn a_later_format_is_refused_whatever_else_the_file_has() {
+    for text in [
+        changed("\"format\": 1", "\"format\": 2"),
+        r#"{"format": 2, "parts": []}"#.into(),
+        r#"{"source": "a.garble.rs", "new": 1, "format": 2}"#.into(),
+    ] {
+        let errors = read(&text).expect_err("it is later");
+        let error = errors.iter().next().expect("one");
+        assert!(error.to_string().ends_with(": is of format 2, this Garblet reads format 1"), "{error}");
+        assert_eq!(error.hint.as_deref(), Some("a later version wrote it: update Garblet"));
+    }
+    for (format, says) in [("\"one\"", "a whole number, got the string \"one\""), ("1.0", "a whole number, got 1.0")] {
+        let error = fails(&changed("\"format\": 1", &format!("\"format\": {format}")));
+        assert!(error.ends_with(&format!("format: expected {says}")), "{error}");
+    }
+    assert!(fails(r#"{"format": "other", "parts": []}"#).contains("is JSON, but not a program file"));
+    assert_eq!(
+        read(&changed("  \"format\": 1,\n", "")).expect("format 1").digest(),
+        read(&example()).expect("the same").digest()
+    );
+}
+
+#[test]
 fn instances_may_stand_in_any_order() {
     let backwards = changed("\"x[i+1]\"", "\"x[7-i]\"")
         .replace("\"b\": \"high[i-1].carry\"}", "\"b\": \"high[i+1].carry\"}")

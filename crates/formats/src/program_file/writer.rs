@@ -8,14 +8,14 @@ use std::{
 use garblet_circuit::{Circuit, Component, Gate, InstanceId, Link, Port, Program, Recipients, Source, Type, Wire};
 use serde_json::json;
 
-use super::{ORDERS, is_name, key_bits};
+use super::{FORMAT, ORDERS, is_name, key_bits};
 use crate::WriteError;
 
 /// Writes a program with all its components inline.
 pub(crate) fn write(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
     let mut out = BufWriter::new(out);
     let names = Names::new(program)?;
-    writeln!(out, "{{\n  \"name\": {},\n  \"components\": {{", json!(program.name()))?;
+    writeln!(out, "{{\n  \"format\": {FORMAT},\n  \"name\": {},\n  \"components\": {{", json!(program.name()))?;
     let components = program.components().iter().zip(&names.components).zip(&names.outputs);
     entries(&mut out, components, |out, ((component, name), outputs)| write_component(out, component, outputs, name))?;
     writeln!(out, "  }},\n  \"inputs\": {{")?;

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, io, path::PathBuf};
 use garblet::{
     Advice, Class, Error, Explain, Panicked, Party,
     meet::MeetError,
-    net::{Fingerprint, IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault},
+    net::{
+        Difference, Fingerprint, IdentityError, JOB, MeshError, NetError, PartyError, PeersFileError, PeersFileFault,
+        WIRE,
+    },
     store::{Kind, PieceId, StoreError},
 };
 use garblet_protocol as protocol;
@@ -41,7 +44,7 @@ fn store_errors() -> Vec<StoreError> {
         StoreError::KeyMissing { path: path() },
         StoreError::KeyMalformed { path: path(), got: text() },
         StoreError::WrongKey { folder: folder() },
-        StoreError::OtherFormat { folder: folder(), expected: 1, got: 2 },
+        StoreError::OtherFormat { folder: folder(), what: text(), expected: 1, got: 2 },
         StoreError::OtherBinding { folder: folder(), what: "x", expected: text(), got: text() },
         StoreError::OtherPeerStore { expected: text(), got: text() },
         StoreError::OtherStore { expected: text(), got: text() },
@@ -78,6 +81,7 @@ fn peers_file_errors() -> Vec<PeersFileError> {
     vec![
         of(PeersFileFault::Unreadable),
         of(PeersFileFault::Form),
+        of(PeersFileFault::Format),
         of(PeersFileFault::Address),
         of(PeersFileFault::Fingerprint),
         of(PeersFileFault::SameAddress),
@@ -139,6 +143,19 @@ fn deed(error: &Error) -> &Error {
 fn every_remedy_is_that_of_an_error() {
     let reached: BTreeSet<&str> = all_advice().iter().map(Advice::name).collect();
     assert_eq!(reached, BTreeSet::from_iter(Advice::NAMES.iter().copied()));
+}
+
+/// Nothing else helps as long as wire versions differ.
+#[test]
+fn parties_of_different_wire_versions_are_told_who_has_to_update() {
+    let differing = |fields: &[&str]| {
+        let of = |field: &&str| Difference { field: (*field).into(), ours: "2 (garblet 0.1.0)".into(), theirs: text() };
+        NetError::Incompatible { differences: fields.iter().map(of).collect() }.advice()
+    };
+    for fields in [&[WIRE][..], &[JOB, WIRE], &[WIRE, "scheme"]] {
+        assert_eq!(differing(fields), Some(Advice::SameWire), "{fields:?}");
+    }
+    assert_eq!([differing(&[JOB]), differing(&["scheme"])], [Advice::SameJob, Advice::SameRun].map(Some));
 }
 
 #[test]

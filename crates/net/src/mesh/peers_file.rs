@@ -7,7 +7,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::fingerprint::Fingerprint;
-use crate::small_file::read_small_file;
+use crate::small_file::{check_stated_format, read_small_file};
+
+/// The newest format of these files.
+const FORMAT: u32 = 1;
 
 /// The largest accepted file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -57,6 +60,8 @@ pub enum PeersFileFault {
     Unreadable,
     /// It has another form, or too few or too many parties.
     Form,
+    /// A format of a later version.
+    Format,
     /// A malformed address.
     Address,
     /// A malformed fingerprint.
@@ -72,6 +77,8 @@ pub enum PeersFileFault {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
+    #[serde(rename = "format")]
+    _format: Option<u32>,
     #[serde(default)]
     party: Vec<Spanned<Entry>>,
 }
@@ -109,6 +116,7 @@ impl PeersFile {
             what,
             fault,
         };
+        check_stated_format(text, FORMAT).map_err(|other| error(None, other.to_string(), PeersFileFault::Format))?;
         let content: Content =
             toml::from_str(text).map_err(|e| error(e.span(), e.message().to_string(), PeersFileFault::Form))?;
         if !(2..=PARTIES_MAX).contains(&content.party.len()) {
@@ -226,6 +234,7 @@ mod tests {
         for (text, expected) in [
             (String::new(), "peers.toml: expected 2 to 255 parties, got 0"),
             (good.clone(), "peers.toml: expected 2 to 255 parties, got 1"),
+            (format!("format = 2\n{good}[[friend]]\n"), "peers.toml: is of format 2, this Garblet reads format 1"),
             (format!("{good}[[party]]\n"), "peers.toml:4: missing field `address`"),
             (format!("{good}[[party]]\nadress = \"a:2\"\n"), "peers.toml:5: unknown field `adress`"),
             (format!("{good}[[party]]\naddress = 3\n"), "peers.toml:5: invalid type: integer `3`"),

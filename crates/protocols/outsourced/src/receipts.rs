@@ -1,7 +1,10 @@
 //! Receipts, which a client keeps between runs, so that servers cannot roll back a state.
 
 use garblet_client::{Receipt, Stale};
-use garblet_protocol::error::{ProtocolError, StateProblem};
+use garblet_protocol::{
+    error::{ProtocolError, StateProblem},
+    secrets::unreadable,
+};
 use garblet_store::{Binding, State, Store};
 
 use crate::{NAME, state::Standing};
@@ -34,28 +37,30 @@ impl Receipts {
     ///
     /// *Errors*: a receipt that cannot be read.
     pub(crate) fn of(&self, state: &str) -> Result<Receipt, ProtocolError> {
-        let receipt = match self.0.state(&format!("{PLACE}{state}")) {
-            Some(kept) => Receipt::decode(&kept.bytes).map_err(|malformed| ProtocolError::Stored {
+        let receipt = match self.0.state_of(&format!("{PLACE}{state}"), VERSION)? {
+            Some(kept) => Receipt::decode(kept).map_err(|malformed| ProtocolError::Stored {
                 what: "receipt",
                 expected: "what was stored".into(),
                 got: malformed.to_string(),
             })?,
             None => Receipt::first(state),
         };
-        Ok(receipt.with_counter(self.counter()))
+        Ok(receipt.with_counter(self.counter()?))
     }
 
     /// The last counter used.
-    pub(crate) fn counter(&self) -> u64 {
-        let bytes = self.0.state(COUNTER).and_then(|kept| kept.bytes.first_chunk());
-        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    ///
+    /// *Errors*: a counter that cannot be read: with another one, a counter could be used again.
+    pub(crate) fn counter(&self) -> Result<u64, ProtocolError> {
+        let Some(bytes) = self.0.state_of(COUNTER, VERSION)? else { return Ok(0) };
+        bytes.try_into().map(u64::from_le_bytes).map_err(|_| unreadable("counter"))
     }
 
     /// Takes the next counter, and records it durably before it is sent.
     ///
     /// *Errors*: the store's.
     pub(crate) fn next_counter(&mut self) -> Result<u64, ProtocolError> {
-        let counter = self.counter() + 1;
+        let counter = self.counter()? + 1;
         self.0.set_state(COUNTER, State { version: VERSION, bytes: counter.to_le_bytes().to_vec() })?;
         Ok(counter)
     }

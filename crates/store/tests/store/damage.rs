@@ -23,6 +23,29 @@ fn kind(name: &str) -> Kind {
     Kind::new(name, b"")
 }
 
+#[test]
+fn an_index_and_a_state_of_a_later_format_are_refused_by_name() {
+    let made = Made::new();
+    let folder = made.scratch.path().join("made");
+    let mut store = Store::open(&folder, &key(), &mut rng()).expect("opened");
+    store.set_state("later", State { version: 2, bytes: vec![1] }).expect("kept");
+    assert_eq!(store.state_of("delta", 1).expect("its version").map(<[u8]>::len), Some(16));
+    assert_eq!(store.state_of("other", 1).expect("there is none"), None);
+    let error = store.state_of("later", 1).expect_err("another version").to_string();
+    assert!(error.ends_with("its state `later` is of format 2, this Garblet reads format 1"), "{error}");
+    drop(store);
+    for (format, says) in [(2, "2"), (0, "0"), (i64::MAX, "9223372036854775807")] {
+        let database = rusqlite::Connection::open(folder.join("index.sqlite")).expect("opened");
+        database.execute("UPDATE store SET format = ?", [format]).expect("changed");
+        drop(database);
+        let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("another format");
+        assert!(matches!(refused, StoreError::OtherFormat { expected: 1, got, .. } if got == format), "{refused}");
+        let said =
+            format!("the store in {}: its index is of format {says}, this Garblet reads format 1", folder.display());
+        assert_eq!(refused.to_string(), said);
+    }
+}
+
 /// Copies of a store, to be damaged.
 struct Made {
     scratch: tempfile::TempDir,

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use garblet_circuit::{Bits, Party, diagnostic::Diagnostic};
 use garblet_garble::EvaluateError;
 use garblet_homcommit::CommitError;
-use garblet_net::{Blame, Cause, Difference, Fingerprint, JOB, NetError, Refusal};
+use garblet_net::{Blame, Cause, Difference, Fingerprint, JOB, NetError, Refusal, WIRE};
 use garblet_ot::OtError;
 use garblet_primitives::{Block, Prg};
 use garblet_store::StoreError;
@@ -26,6 +26,10 @@ const AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) fn text() -> String {
     "x".into()
+}
+
+fn differing(field: &str) -> Difference {
+    Difference { field: field.into(), ours: text(), theirs: text() }
 }
 
 fn refused() -> io::Error {
@@ -80,7 +84,8 @@ pub(crate) fn net_errors() -> Vec<NetError> {
         NetError::TooLarge { what: "x", limit: 1, got: 2 },
         NetError::Unexpected { expected: text(), got: text() },
         NetError::Incompatible { differences: Vec::new() },
-        NetError::Incompatible { differences: vec![Difference { field: JOB.into(), ours: text(), theirs: text() }] },
+        NetError::Incompatible { differences: vec![differing(JOB)] },
+        NetError::Incompatible { differences: vec![differing(JOB), differing(WIRE)] },
         NetError::Refused { refusal: Refusal::Busy },
         NetError::Refused { refusal: Refusal::Stopping },
         NetError::Refused { refusal: Refusal::UnknownJob },

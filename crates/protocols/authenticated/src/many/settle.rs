@@ -23,6 +23,7 @@ use garblet_protocol::{
     conduct::Conduct,
     domain::{Domain, SessionId},
     error::ProtocolError,
+    secrets::unreadable,
 };
 use garblet_store::{State, Store};
 use rand_core::CryptoRng;
@@ -144,13 +145,8 @@ impl LastTest {
     ///
     /// *Errors*: a state of another version.
     pub(super) fn of(store: &Store) -> Result<Option<Self>, ProtocolError> {
-        let Some(state) = store.state(STATE) else { return Ok(None) };
-        let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
-        read.map(Some).ok_or_else(|| ProtocolError::Stored {
-            what: "the last test",
-            expected: format!("version {VERSION}"),
-            got: format!("version {}", state.version),
-        })
+        let Some(bytes) = store.state_of(STATE, VERSION)? else { return Ok(None) };
+        postcard::from_bytes(bytes).map(Some).map_err(|_| unreadable("the last test"))
     }
 
     /// Writes it, durably.

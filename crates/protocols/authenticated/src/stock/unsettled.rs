@@ -13,6 +13,7 @@ use garblet_protocol::{
     checks::Cheating,
     domain::{Domain, SessionId},
     error::ProtocolError,
+    secrets::unreadable,
     session::Session,
 };
 use garblet_store::{State, Store};
@@ -82,13 +83,8 @@ impl LastCheck {
     ///
     /// *Errors*: a state of another version.
     pub(crate) fn of(store: &Store) -> Result<Self, ProtocolError> {
-        let Some(state) = store.state(STATE) else { return Ok(LastCheck::Settled) };
-        let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
-        read.ok_or_else(|| ProtocolError::Stored {
-            what: "the last check",
-            expected: format!("version {VERSION}"),
-            got: format!("version {}", state.version),
-        })
+        let Some(bytes) = store.state_of(STATE, VERSION)? else { return Ok(LastCheck::Settled) };
+        postcard::from_bytes(bytes).map_err(|_| unreadable("the last check"))
     }
 
     /// Tells whether this party, the evaluator, does not know how a check of the peer ended.

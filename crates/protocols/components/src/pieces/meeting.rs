@@ -61,10 +61,9 @@ fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolEr
 
 /// The garbler's secrets, which are new in a new store. Sends the seed of the hash to the evaluator.
 pub(crate) async fn garbler_secrets(session: &mut Session, store: &mut Store) -> Result<Secrets, ProtocolError> {
-    let known = store.state(STATE).map(|state| (state.version, Zeroizing::new(state.bytes.clone())));
+    let known = store.state_of(STATE, VERSION)?.map(|bytes| Zeroizing::new(bytes.to_vec()));
     let secrets = match known {
-        Some((VERSION, bytes)) => Secrets::from_bytes(&bytes),
-        Some((version, _)) => return Err(other_version(version)),
+        Some(bytes) => Secrets::from_bytes(&bytes),
         None => {
             let secrets = Secrets::random(session.rng());
             store.set_state(STATE, State { version: VERSION, bytes: secrets.to_bytes().to_vec() })?;
@@ -81,17 +80,12 @@ pub(crate) async fn garbler_secrets(session: &mut Session, store: &mut Store) ->
 pub(crate) async fn evaluator_hash(session: &mut Session, store: &mut Store) -> Result<Block, ProtocolError> {
     let seed = session.channel().receive::<HashSeed>().await?.block();
     let bytes = seed.to_bytes().to_vec();
-    match store.state(STATE) {
+    match store.state_of(STATE, VERSION)? {
         None => store.set_state(STATE, State { version: VERSION, bytes })?,
-        Some(state) if state.version != VERSION => return Err(other_version(state.version)),
-        Some(state) if state.bytes != bytes => return Err(unreadable("the garbler's hash seed, which has changed")),
+        Some(known) if known != bytes => return Err(unreadable("the garbler's hash seed, which has changed")),
         Some(_) => {}
     }
     Ok(seed)
-}
-
-fn other_version(version: u32) -> ProtocolError {
-    ProtocolError::Stored { what: "version of its state", expected: VERSION.to_string(), got: version.to_string() }
 }
 
 fn unreadable(got: &str) -> ProtocolError {

@@ -10,6 +10,7 @@ use garblet_homcommit::Code;
 use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
 
+use super::store::VERSION;
 use crate::{
     generate::gates::GARBLING,
     order::{Order, STATISTICAL},
@@ -18,14 +19,14 @@ use crate::{
 use garblet_protocol::{
     Security,
     error::{ProtocolError, Unfinished},
+    secrets::unreadable,
 };
 
 /// The number of unfinished orders and setups from which on nothing more is made.
 pub(crate) const UNFINISHED_MAX: u32 = 3;
 
-/// The name of the state in a store, and its version.
+/// The name of the state in a store.
 const STATE: &str = "lego orders";
-const VERSION: u32 = 1;
 
 /// The orders since the store was made, including those with earlier secrets.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -47,13 +48,8 @@ impl Orders {
     ///
     /// *Errors*: a state of another version.
     pub(crate) fn of(store: &Store) -> Result<Self, ProtocolError> {
-        let Some(state) = store.state(STATE) else { return Ok(Orders::default()) };
-        let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
-        read.ok_or_else(|| ProtocolError::Stored {
-            what: "orders",
-            expected: format!("version {VERSION}"),
-            got: format!("version {}", state.version),
-        })
+        let Some(bytes) = store.state_of(STATE, VERSION)? else { return Ok(Orders::default()) };
+        postcard::from_bytes(bytes).map_err(|_| unreadable("orders"))
     }
 
     /// The orders as a state of a store, with its name.

@@ -14,7 +14,10 @@ use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{pieces::Storable, store::Stock};
+use super::{
+    pieces::Storable,
+    store::{Stock, VERSION},
+};
 use crate::{CONSTRUCTOR, NAME, setup::secrets::Secrets};
 use garblet_protocol::{
     error::ProtocolError,
@@ -22,9 +25,6 @@ use garblet_protocol::{
     session::Session,
     stock::{SavedNames, SavedValues},
 };
-
-/// The version of the stored data.
-const VERSION: u32 = 1;
 
 /// A wire that the evaluator keeps: the watched part of the commitment, and its key.
 #[derive(Clone, Copy, Default)]
@@ -161,8 +161,8 @@ pub(crate) fn load<W: Storable>(
         let what = format!("`{name}`, which was to be read");
         ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
     };
-    let state = stock.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
-    let mut stored: Stored = postcard::from_bytes(&state.bytes).map_err(|_| missing("other bytes"))?;
+    let bytes = stock.state(&place(name))?.ok_or_else(|| missing("none of that name"))?;
+    let mut stored: Stored = postcard::from_bytes(bytes).map_err(|_| missing("other bytes"))?;
     if stored.stock.halves() != secrets.matrix.halves() {
         return Err(missing("those of an earlier store of the peer"));
     }

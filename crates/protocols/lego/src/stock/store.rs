@@ -2,7 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_homcommit::Code;
-use garblet_store::{AHEAD_MAX, Batch, Binding, IdSet, Scratch, State, Store};
+use garblet_store::{AHEAD_MAX, Batch, Binding, IdSet, Scratch, State, Store, StoreError};
 use zeroize::Zeroizing;
 
 use super::{
@@ -23,8 +23,8 @@ use garblet_protocol::{
     session::Session,
 };
 
-/// The version of the stored data.
-const VERSION: u32 = 1;
+/// The version of everything that is stored: the secrets have it, and are read first.
+pub(super) const VERSION: u32 = 1;
 
 /// The protocol's state in a store.
 const STATE: SecretsState = SecretsState { name: "lego", version: VERSION };
@@ -188,9 +188,11 @@ impl Stock {
         Ok(self.store.scratch(streams, 0)?)
     }
 
-    /// A state besides the protocol's own.
-    pub(crate) fn state(&self, name: &str) -> Option<&State> {
-        self.store.state(name)
+    /// The bytes of a state besides the protocol's own.
+    ///
+    /// *Errors*: a state of another version.
+    pub(crate) fn state(&self, name: &str) -> Result<Option<&[u8]>, StoreError> {
+        self.store.state_of(name, VERSION)
     }
 
     pub(crate) fn set_state(&mut self, name: &str, state: State) -> Result<(), ProtocolError> {

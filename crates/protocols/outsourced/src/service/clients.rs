@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use garblet_client::Identity;
-use garblet_protocol::ProtocolError;
+use garblet_protocol::{ProtocolError, secrets::unreadable};
 use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -47,8 +47,8 @@ impl Record {
     ///
     /// *Errors*: a record that cannot be read.
     pub(super) fn of(store: &Store, client: &Identity) -> Result<Self, ProtocolError> {
-        let Some(kept) = store.state(&place(client)) else { return Ok(Record::default()) };
-        read::<Record>("record of a client", kept).map(Record::without_old)
+        let record: Option<Record> = read(store, &place(client), "record of a client")?;
+        Ok(record.unwrap_or_default().without_old())
     }
 
     /// The same after a submission was used.
@@ -103,7 +103,7 @@ impl Record {
 ///
 /// *Errors*: a record that cannot be read.
 pub(super) fn unended(store: &Store) -> Result<u32, ProtocolError> {
-    store.state(UNENDED).map_or(Ok(0), |kept| read("number of runs that did not end", kept))
+    Ok(read(store, UNENDED, "number of runs that did not end")?.unwrap_or_default())
 }
 
 /// Writes records of clients and the number of unfinished runs atomically. A store restored to an earlier time is detected.
@@ -124,7 +124,7 @@ pub(super) fn write<'a>(
 /// *Errors*: a recorded client that has moved or is missing; the store's.
 pub(super) fn number<'a>(store: &mut Store, names: impl IntoIterator<Item = &'a str>) -> Result<(), ProtocolError> {
     let names: Vec<String> = names.into_iter().map(String::from).collect();
-    let known: Vec<String> = store.state(NUMBERED).map_or(Ok(Vec::new()), |kept| read("numbers of clients", kept))?;
+    let known: Vec<String> = read(store, NUMBERED, "numbers of clients")?.unwrap_or_default();
     let other = known.iter().enumerate().find(|(number, name)| names.get(*number) != Some(*name));
     if let Some((number, name)) = other {
         let expected = format!(
@@ -140,13 +140,9 @@ pub(super) fn number<'a>(store: &mut Store, names: impl IntoIterator<Item = &'a 
     }
 }
 
-fn read<T: DeserializeOwned>(what: &'static str, kept: &State) -> Result<T, ProtocolError> {
-    let read = (kept.version == VERSION).then(|| postcard::from_bytes(&kept.bytes).ok()).flatten();
-    read.ok_or_else(|| ProtocolError::Stored {
-        what,
-        expected: format!("version {VERSION}"),
-        got: format!("version {}, {} bytes", kept.version, kept.bytes.len()),
-    })
+fn read<T: DeserializeOwned>(store: &Store, name: &str, what: &'static str) -> Result<Option<T>, ProtocolError> {
+    let Some(bytes) = store.state_of(name, VERSION)? else { return Ok(None) };
+    postcard::from_bytes(bytes).map(Some).map_err(|_| unreadable(what))
 }
 
 fn place(client: &Identity) -> String {

@@ -597,5 +597,5 @@ fn a_state_of_another_version_is_refused() {
     stores.open(0).set_state(STATE.name, State { version: 2, bytes }).expect("written");
     let ended = stores.meet(2, Task::Fill, |_| Does::Well);
     let error = ended[0].as_ref().expect("it stayed").as_ref().expect_err("it refuses");
-    assert!(matches!(error, ProtocolError::Stored { .. }), "{error}");
+    assert!(matches!(error, ProtocolError::Store(StoreError::OtherFormat { got: 2, .. })), "{error}");
 }
