@@ -9,6 +9,7 @@ mod components;
 mod equals_eval;
 mod examples;
 mod faults;
+mod golden;
 mod identities;
 mod invocation;
 mod jobs;
