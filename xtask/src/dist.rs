@@ -11,7 +11,7 @@ use std::process::Command;
 
 use crate::programs::{is_there, run, target};
 use crate::steps::{Step, cargo};
-use crate::{image, parts, party, python, web};
+use crate::{image, installed, parts, party, python, web};
 
 /// The linker for other machines, its driver, and the two makers of wheels.
 const TOOLS: [&str; 4] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2", "maturin==1.16.0", "hatchling==1.33.0"];
@@ -39,16 +39,31 @@ impl Machine {
     }
 }
 
-/// Makes all packages.
+/// Makes all packages, and tries them.
 pub(crate) fn steps() -> Vec<Step> {
-    vec![Step::check("packages", || findings(packages(&crate::root())))]
+    vec![
+        Step::check("packages", || findings(packages(&crate::root()))),
+        Step::check("installed packages", || findings(try_installed(&crate::root()))),
+    ]
 }
 
 /// Makes all packages here and in a clone elsewhere, and compares them.
 pub(crate) fn twice() -> Vec<Step> {
     let mut steps = steps();
-    steps.push(Step::check("packages of a clone", || findings(compare(&crate::root()))));
+    steps.push(Step::check("packages of a clone", || findings(compare(&crate::root()).map(drop))));
     steps
+}
+
+/// The version of the packages, as cargo knows it.
+///
+/// *Errors*: cargo's own.
+pub(crate) fn version(root: &Path) -> Result<String, String> {
+    let version = run(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
+    Ok(version.trim().rsplit(['@', '#']).next().unwrap_or_default().into())
+}
+
+fn try_installed(root: &Path) -> Result<(), String> {
+    installed::try_all(root, &folder(root), &version(root)?)
 }
 
 fn findings(result: Result<(), String>) -> Vec<String> {
@@ -56,11 +71,14 @@ fn findings(result: Result<(), String>) -> Vec<String> {
 }
 
 /// The folder of the packages.
-fn folder(root: &Path) -> PathBuf {
+pub(crate) fn folder(root: &Path) -> PathBuf {
     target(root).join("packages")
 }
 
-fn packages(root: &Path) -> Result<(), String> {
+/// Makes all packages of what is committed.
+///
+/// *Errors*: changes; a tool that is missing, or fails.
+pub(crate) fn packages(root: &Path) -> Result<(), String> {
     let (folder, made) = (folder(root), target(root).join("packages-parts"));
     for path in [&folder, &made] {
         renew(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -96,7 +114,7 @@ fn packages(root: &Path) -> Result<(), String> {
 }
 
 /// Empties a folder.
-fn renew(folder: &Path) -> io::Result<()> {
+pub(crate) fn renew(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::create_dir_all(folder),
@@ -105,7 +123,7 @@ fn renew(folder: &Path) -> io::Result<()> {
 
 /// Checks that the packages will be those of the commit: nothing is changed, and among the files of the wheels nothing is unknown to git
 /// except the module of the tests, which is left out of them.
-fn check_committed(root: &Path) -> Result<(), String> {
+pub(crate) fn check_committed(root: &Path) -> Result<(), String> {
     let git = |arguments: &[&str]| run(Command::new("git").args(arguments).current_dir(root));
     let changed = git(&["status", "--porcelain"])?;
     let beside = git(&["ls-files", "--others", "python/garblet", "python-ray/garblet_ray"])?;
@@ -117,7 +135,10 @@ fn check_committed(root: &Path) -> Result<(), String> {
     }
 }
 
-fn names(folder: &Path) -> Result<Vec<String>, String> {
+/// The names of all files in a folder, in order.
+///
+/// *Errors*: a folder that cannot be read.
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = fs::read_dir(folder).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -125,12 +146,18 @@ fn names(folder: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+/// Writes a file, and makes its folder.
+///
+/// *Errors*: the file cannot be written.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
     let folder = path.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+/// Copies a file, and makes its new folder.
+///
+/// *Errors*: either file.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let folder = to.parent().unwrap_or(Path::new(""));
     let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(from, to));
     copied.map(drop).map_err(|error| format!("{}: {error}", from.display()))
@@ -165,9 +192,7 @@ impl Build {
             run(Command::new("rustup").args(["target", "add", &machine.triple()]).current_dir(root))?;
         }
         let time = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().into();
-        let version = run(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
-        let version = version.trim().rsplit(['@', '#']).next().unwrap_or_default().into();
-        Ok(Build { root: root.into(), version, time, tools, bindgen: web::tool(root)? })
+        Ok(Build { root: root.into(), version: version(root)?, time, tools, bindgen: web::tool(root)? })
     }
 
     fn program(&self, machine: &Machine) -> PathBuf {
@@ -349,8 +374,8 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Makes the packages of the same commit in a clone, and compares their checksums with those here.
-fn compare(root: &Path) -> Result<(), String> {
+/// Makes the packages of the same commit in a clone, and compares their checksums with those here. Returns both, which are equal.
+pub(crate) fn compare(root: &Path) -> Result<[String; 2], String> {
     let clone = target(root).join("packages-clone/elsewhere");
     let _ = fs::remove_dir_all(&clone);
     run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
@@ -363,7 +388,7 @@ fn compare(root: &Path) -> Result<(), String> {
     };
     let (here, there) = (sums(folder(root))?, sums(clone.join("target/packages"))?);
     match here == there {
-        true => Ok(()),
+        true => Ok([here, there]),
         false => Err(format!("the same commit gives other packages in {}:\n{here}\n{there}", clone.display())),
     }
 }

@@ -10,16 +10,19 @@ mod dist;
 mod features;
 mod figures;
 mod image;
+mod installed;
 mod layers;
 mod licences;
 mod lost_checks;
 mod modules;
 mod parts;
 mod party;
+mod platforms;
 mod portable;
 mod predict;
 mod programs;
 mod python;
+mod release;
 mod spec;
 mod steps;
 mod test_programs;
@@ -30,7 +33,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | predict | lost-checks [PATH]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | release TAG KEY URL | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | platforms | predict | lost-checks [PATH]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["figures", folder] => run_all(&figures::of(folder)),
         ["dist"] => run_all(&dist::steps()),
         ["dist", "--twice"] => run_all(&dist::twice()),
+        ["release", tag, key, url] => run_all(&[release::step(tag, key, url)]),
         ["tidy"] => run_all(&[tidy_step()]),
         ["spec"] => run_all(&[spec_step()]),
         ["web"] => run_all(&web::steps("release")),
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         ["constant-time", "--short"] => run_all(&[constant_time::short_step()]),
         ["predict"] => run_all(&[predict::step()]),
         ["arm"] => run_all(&arm::steps()),
+        ["platforms"] => run_all(&[platforms::step()]),
         ["lost-checks"] => run_all(&[lost_checks::step(None)]),
         ["lost-checks", only] => run_all(&[lost_checks::step(Some(only))]),
         ["licences"] => run_all(&[licence_step()]),
@@ -121,6 +126,8 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
+    // About 80 s of a core for each of three systems.
+    steps.push(platforms::step());
     steps.push(constant_time::short_step());
     steps.extend(quick_tests());
     steps

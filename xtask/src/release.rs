@@ -1,0 +1,172 @@
+//! A release: what `dist` makes of a tag, made twice with the same bytes; beside it an attestation of that, the changelog's section, a formula for Homebrew,
+//! and checksums that the release's key signs. Nothing is published.
+
+mod changelog;
+mod formula;
+mod key;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::programs::{run, target};
+use crate::steps::Step;
+use crate::{dist, installed};
+
+use self::key::Key;
+
+/// The file of the checksums, and the one of their signature.
+const SUMS: &str = "SHA256SUMS";
+const SIGNATURE: &str = "SHA256SUMS.sig";
+/// The file of the changelog's section.
+const NOTES: &str = "NOTES.md";
+/// The public key, in the repository. Users have it from there, or from the book, and not from beside the packages.
+const PUBLIC_KEY: &str = "docs/release-key.pem";
+
+/// Makes the release of a tag, signed by the key in a file; its files will lie at a URL.
+pub(crate) fn step(tag: &str, key: &str, url: &str) -> Step {
+    let [tag, key, url] = [tag, key, url].map(String::from);
+    Step::check("release", move || make(&crate::root(), &tag, Path::new(&key), &url).err().into_iter().collect())
+}
+
+fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
+    let (release, key) = Release::checked(root, tag, key, url)?;
+    dist::packages(root)?;
+    let sums = dist::compare(root)?;
+    let folder = target(root).join("releases").join(&release.version);
+    dist::renew(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for (_, name) in entries(&sums[0])? {
+        dist::copy(&dist::folder(root).join(name), &folder.join(name))?;
+    }
+    release.finish(&folder, &sums, &key)?;
+    installed::try_all(root, &folder, &release.version)?;
+    eprintln!(
+        "{}\nnothing was published: put these files at {url}, the wheels on PyPI, garblet-party-{version}.tgz on npm, garblet.rb into the tap",
+        folder.display(),
+        version = release.version
+    );
+    Ok(())
+}
+
+/// A release whose tag, version, changelog and golden files fit one another.
+struct Release {
+    version: String,
+    tag: String,
+    commit: String,
+    rustc: String,
+    url: String,
+    notes: String,
+}
+
+impl Release {
+    /// Checks everything that can be checked before anything is built.
+    ///
+    /// *Errors*: the tag is not the version's or not what is checked out; changes; no section of the changelog; no golden files; another key.
+    fn checked(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(Release, Key), String> {
+        let version = dist::version(root)?;
+        let key = Key::read(key)?;
+        check_key(root, &key)?;
+        let commit = check_tag(root, tag, &version)?;
+        dist::check_committed(root)?;
+        check_golden(root, &version)?;
+        let notes = changelog::section(&read(&root.join("CHANGELOG.md"))?, &version)?;
+        formula::check_url(url, &version)?;
+        let rustc = run(Command::new("rustc").arg("--version").current_dir(root))?.trim().into();
+        let release = Release { version, tag: tag.into(), commit, rustc, url: url.into(), notes };
+        Ok((release, key))
+    }
+
+    /// Adds to the packages in a folder what a release has besides, with signed sums of everything.
+    ///
+    /// *Errors*: the two builds differ; a package is not the one that was built.
+    fn finish(&self, folder: &Path, [here, there]: &[String; 2], key: &Key) -> Result<(), String> {
+        if here != there {
+            return Err(format!("expected two equal builds, got\n{here}\n{there}"));
+        }
+        let sums = folder.join(SUMS);
+        dist::write(&sums, here)?;
+        // A package may have been changed since it was built.
+        run(Command::new("sha256sum").args(["--check", "--strict", "--quiet", SUMS]).current_dir(folder))?;
+        let built = entries(here)?;
+        let equal: serde_json::Map<_, _> = built.iter().map(|(sum, name)| (name.to_string(), json!(sum))).collect();
+        let attestation = json!({
+            "format": 1, "version": self.version, "tag": self.tag, "commit": self.commit, "rustc": self.rustc,
+            "builds": 2, "equal": equal,
+        });
+        let attestation = serde_json::to_string_pretty(&attestation).map_err(|error| error.to_string())?;
+        dist::write(&folder.join(format!("garblet-{}.release.json", self.version)), &(attestation + "\n"))?;
+        dist::write(&folder.join("garblet.rb"), &formula::of(&self.url, &self.version, &built)?)?;
+        dist::write(&folder.join(NOTES), &self.notes)?;
+        fs::remove_file(&sums).map_err(|error| format!("{}: {error}", sums.display()))?;
+        let names = dist::names(folder)?;
+        let all = run(Command::new("sha256sum").args(&names).current_dir(folder))?;
+        dist::write(&sums, &all)?;
+        let signature = folder.join(SIGNATURE);
+        fs::write(&signature, key.sign(all.as_bytes())).map_err(|error| format!("{}: {error}", signature.display()))
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The sums and names of a file of checksums.
+fn entries(sums: &str) -> Result<Vec<(&str, &str)>, String> {
+    sums.lines()
+        .map(|line| entry(line).ok_or_else(|| format!("{SUMS}: expected a sum and a name, got `{line}`")))
+        .collect()
+}
+
+/// The sum and the name of a line; the name is that of a file in the same folder.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let (sum, name) = line.split_once("  ")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    let is_sum = sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_sum && !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)).then_some((sum, name))
+}
+
+/// Checks that the tag is that of the version, and what is checked out. Returns the commit.
+fn check_tag(root: &Path, tag: &str, version: &str) -> Result<String, String> {
+    if tag != format!("v{version}") {
+        return Err(format!("expected the tag v{version}, for the version in Cargo.toml, got {tag}"));
+    }
+    let commit =
+        |what: &str| run(Command::new("git").args(["rev-parse", "--verify", "--quiet", what]).current_dir(root));
+    // The full name: a branch may be called like the tag.
+    let tagged = commit(&format!("refs/tags/{tag}^{{commit}}")).map_err(|_| format!("there is no tag {tag}"))?;
+    let here = commit("HEAD^{commit}")?;
+    match tagged == here {
+        true => Ok(here.trim().into()),
+        false => Err(format!("expected {tag} to be checked out, {}, got {}", tagged.trim(), here.trim())),
+    }
+}
+
+/// Checks that the repository names the public key of the release.
+fn check_key(root: &Path, key: &Key) -> Result<(), String> {
+    let published = fs::read_to_string(root.join(PUBLIC_KEY)).unwrap_or_default();
+    match published.trim() == key.public_pem().trim() {
+        true => Ok(()),
+        false => Err(format!(
+            "{PUBLIC_KEY}: expected the public key of the release, got {}: users verify with the key that the repository has; the first releaser commits it, \
+             as `openssl pkey -in KEY -pubout` prints it",
+            if published.is_empty() { "nothing" } else { "another" }
+        )),
+    }
+}
+
+/// Checks that the repository has golden files of the version, which every later one must read.
+fn check_golden(root: &Path, version: &str) -> Result<(), String> {
+    let folder = PathBuf::from("vectors/golden").join(version);
+    match root.join(&folder).is_dir() {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: expected the golden files of this version, got nothing: make them with GARBLET_MAKE_GOLDEN=1 cargo test -p garblet-cli --test cli golden",
+            folder.display()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

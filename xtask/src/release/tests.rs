@@ -1,0 +1,200 @@
+//! Releases of small files, verified by the very commands of the book with OpenSSL, and by somebody who was lied to.
+
+use super::{key::tests::key, *};
+
+/// The page whose commands users copy.
+const PAGE: &str = include_str!("../../../docs/src/install.md");
+
+fn release(version: &str) -> Release {
+    let [tag, url] = [format!("v{version}"), format!("https://a.example/v{version}")];
+    let notes = format!("# Garblet {version} - 2026-12-01\n\nNew.\n");
+    Release { version: version.into(), tag, commit: "c0ffee".into(), rustc: "rustc 1.95.0".into(), url, notes }
+}
+
+/// The names of what was built.
+fn built(version: &str) -> Vec<String> {
+    let archive = |arch: &str| format!("garblet-{version}-{arch}-unknown-linux-gnu.tar.xz");
+    vec!["Containerfile".into(), archive("aarch64"), archive("x86_64"), format!("garblet_{version}_amd64.deb")]
+}
+
+/// A finished release in a folder, with its public key beside it as the user has it.
+fn finished(version: &str, seed: u8) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in built(version) {
+        dist::write(&folder.path().join(&name), &format!("{name} of {version}")).expect("written");
+    }
+    let sums = sums(folder.path(), &built(version));
+    release(version).finish(folder.path(), &[sums.clone(), sums], &key(seed)).expect("finished");
+    dist::write(&folder.path().join("release-key.pem"), &key(seed).public_pem()).expect("written");
+    folder
+}
+
+fn sums(folder: &Path, names: &[String]) -> String {
+    run(Command::new("sha256sum").args(names).current_dir(folder)).expect("sums")
+}
+
+/// The commands of the page, which stop at the first that fails. `None` without OpenSSL 3.
+fn verify(folder: &Path) -> Option<Result<String, String>> {
+    let begin = PAGE.find("openssl pkeyutl -verify").expect("the page says how to verify");
+    let commands = &PAGE[begin..begin + PAGE[begin..].find("```").expect("the block ends")];
+    let commands = commands.replace("VERSION", "1.2.3");
+    assert_eq!(
+        commands.lines().filter(|line| line.ends_with(" &&")).count() + 1,
+        commands.lines().count(),
+        "{commands}"
+    );
+    if !run(Command::new("openssl").arg("version")).is_ok_and(|said| said.starts_with("OpenSSL 3")) {
+        eprintln!("there is no OpenSSL 3\nSIGNATURES OF RELEASES WERE NOT VERIFIED BY IT");
+        return None;
+    }
+    Some(run(Command::new("sh").args(["-c", &commands]).current_dir(folder)))
+}
+
+fn change(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).expect("it is there");
+    assert!(text.contains(from), "{text}");
+    fs::write(path, text.replacen(from, to, 1)).expect("written");
+}
+
+#[test]
+fn a_user_verifies_what_was_downloaded_by_the_commands_of_the_page() {
+    let whole = finished("1.2.3", 1);
+    let Some(verified) = verify(whole.path()) else { return };
+    assert!(verified.expect("it is ours").contains("garblet_1.2.3_amd64.deb: OK"));
+    // Somebody needs one package alone.
+    for name in built("1.2.3").iter().filter(|name| !name.ends_with(".deb")) {
+        fs::remove_file(whole.path().join(name)).expect("removed");
+    }
+    assert!(verify(whole.path()).expect("as before").is_ok());
+}
+
+#[test]
+fn forged_sums_packages_keys_and_signatures_are_refused() {
+    if verify(finished("1.2.3", 1).path()).is_none() {
+        return;
+    }
+    let refused = |why: &str, forge: &dyn Fn(&Path)| {
+        let folder = finished("1.2.3", 1);
+        forge(folder.path());
+        assert!(verify(folder.path()).expect("there is OpenSSL").is_err(), "{why}");
+    };
+    let deb = "garblet_1.2.3_amd64.deb";
+    refused("a package was changed", &|folder| change(&folder.join(deb), "of", "Of"));
+    refused("a package and its sum were changed", &|folder| {
+        let old = sums(folder, &[deb.into()]);
+        change(&folder.join(deb), "of", "Of");
+        change(&folder.join(SUMS), &old, &sums(folder, &[deb.into()]));
+    });
+    refused("a line was added", &|folder| {
+        let line = sums(folder, &["release-key.pem".into()]);
+        dist::write(&folder.join(SUMS), &(fs::read_to_string(folder.join(SUMS)).expect("sums") + &line))
+            .expect("written");
+    });
+    refused("everything was signed by somebody else", &|folder| {
+        let mine = finished("1.2.3", 2);
+        dist::copy(&mine.path().join(SIGNATURE), &folder.join(SIGNATURE)).expect("copied");
+        dist::copy(&mine.path().join(SUMS), &folder.join(SUMS)).expect("copied");
+    });
+    refused("there is no signature", &|folder| fs::remove_file(folder.join(SIGNATURE)).expect("removed"));
+    refused("the signature is cut off", &|folder| {
+        let signature = fs::read(folder.join(SIGNATURE)).expect("there");
+        fs::write(folder.join(SIGNATURE), &signature[..63]).expect("written");
+    });
+    refused("nothing of the release was downloaded", &|folder| {
+        for name in dist::names(folder).expect("files").iter().filter(|name| !name.starts_with("SHA256SUMS")) {
+            if name != "release-key.pem" {
+                fs::remove_file(folder.join(name)).expect("removed");
+            }
+        }
+    });
+    // Everything of an older release is signed by the right key; some files have the same names in both.
+    for kept in [&["garblet.rb", "Containerfile"][..], &[]] {
+        refused("an older release is offered as this one", &|folder| {
+            let old = finished("1.2.2", 1);
+            for name in kept.iter().chain(&[SUMS, SIGNATURE]) {
+                dist::copy(&old.path().join(name), &folder.join(name)).expect("copied");
+            }
+            for name in ["Containerfile", NOTES, "garblet.rb"].iter().filter(|name| !kept.contains(name)) {
+                fs::remove_file(folder.join(name)).expect("removed");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_release_says_what_two_builds_made_alike_and_signs_it() {
+    let folder = finished("1.2.3", 1);
+    let text = fs::read_to_string(folder.path().join("garblet-1.2.3.release.json")).expect("an attestation");
+    let said: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let known = ["format", "version", "tag", "commit", "builds"].map(|key| said[key].to_string());
+    assert_eq!(known, ["1", "\"1.2.3\"", "\"v1.2.3\"", "\"c0ffee\"", "2"]);
+    let equal = said["equal"].as_object().expect("sums");
+    assert_eq!(equal.keys().map(String::as_str).collect::<Vec<_>>(), built("1.2.3"));
+    let sums = fs::read_to_string(folder.path().join(SUMS)).expect("sums");
+    for (name, sum) in equal {
+        assert!(sums.contains(&format!("{}  {name}\n", sum.as_str().expect("a sum"))), "{name}: {sums}");
+    }
+    for name in ["garblet-1.2.3.release.json", NOTES, "garblet.rb"] {
+        assert!(sums.contains(&format!("  {name}\n")), "{name}: {sums}");
+    }
+}
+
+#[test]
+fn builds_that_differ_and_packages_that_were_changed_since_are_not_signed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in built("1.2.3") {
+        dist::write(&folder.path().join(&name), &name).expect("written");
+    }
+    let sums = sums(folder.path(), &built("1.2.3"));
+    let finish = |sums: [&str; 2]| release("1.2.3").finish(folder.path(), &sums.map(String::from), &key(1));
+    let other = sums.replacen(&sums[..1], if sums.starts_with('0') { "1" } else { "0" }, 1);
+    assert!(finish([&sums, &other]).expect_err("they differ").starts_with("expected two equal builds"));
+    for wrong in [other, format!("{}  ../x\n", "0".repeat(64)), "garblet".into()] {
+        assert!(finish([&wrong, &wrong]).is_err(), "{wrong}");
+        assert!(!folder.path().join(SIGNATURE).exists(), "{wrong}");
+    }
+    finish([&sums, &sums]).expect("they are as built");
+}
+
+#[test]
+fn only_the_tag_of_the_version_that_is_checked_out_is_released() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@localhost"];
+        run(Command::new("git").args(who).args(arguments).current_dir(folder.path())).expect("git works")
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "one"]);
+    let check = |tag: &str| check_tag(folder.path(), tag, "1.2.3");
+    assert_eq!(check("v1.2.3"), Err("there is no tag v1.2.3".into()));
+    // A branch of that name is no tag.
+    git(&["branch", "v1.2.3"]);
+    assert_eq!(check("v1.2.3"), Err("there is no tag v1.2.3".into()));
+    git(&["tag", "--annotate", "v1.2.3", "--message", "one"]);
+    assert_eq!(check("v1.2.3"), Ok(git(&["rev-parse", "HEAD"]).trim().into()));
+    for tag in ["1.2.3", "v1.2.4", "v1.2.3^{}", "--all"] {
+        assert!(check(tag).expect_err(tag).starts_with("expected the tag v1.2.3"), "{tag}");
+    }
+    git(&["commit", "--quiet", "--allow-empty", "--message", "two"]);
+    assert!(check("v1.2.3").expect_err("another commit").starts_with("expected v1.2.3 to be checked out"));
+}
+
+#[test]
+fn only_the_key_that_the_repository_names_signs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let check = |seed: u8| check_key(folder.path(), &key(seed));
+    assert!(check(1).expect_err("there is none").contains("got nothing"));
+    dist::write(&folder.path().join(PUBLIC_KEY), &key(1).public_pem()).expect("written");
+    assert_eq!(check(1), Ok(()));
+    assert!(check(2).expect_err("another").contains("got another"));
+}
+
+#[test]
+fn a_version_without_golden_files_is_not_released() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(check_golden(folder.path(), "1.2.3").expect_err("none").starts_with("vectors/golden/1.2.3: expected"));
+    fs::create_dir_all(folder.path().join("vectors/golden/1.2.3")).expect("made");
+    assert_eq!(check_golden(folder.path(), "1.2.3"), Ok(()));
+    // This version has them already, and its changelog has a section.
+    assert_eq!(check_golden(&crate::root(), env!("CARGO_PKG_VERSION")), Ok(()));
+}
