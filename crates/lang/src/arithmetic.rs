@@ -2,7 +2,7 @@
 
 use crate::{
     machine::Machine,
-    number::{Number, ONE, ZERO, power},
+    number::{Number, ONE, ZERO, mask, power},
     operation::Kind,
     panic::Reason,
     source_error::SourceError,
@@ -112,8 +112,7 @@ impl Machine<'_> {
 
     fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         if let (Some(x), Some(y)) = (a.known(), b.known()) {
-            // The low wires of a product of 256 bits are right, and it is negative.
-            return self.wrap_known(x.wrapping_mul(y), ty, span);
+            return self.wrap_known(x * y, ty, span);
         }
         let range = if a == b { squares(a) } else { products(a, b) };
         for (x, y) in [(a, b), (b, a)] {
@@ -201,7 +200,10 @@ impl Machine<'_> {
     fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let bits = Number::from(ty.bits);
         let digits = width_of(ZERO, bits - ONE);
-        let inside = self.equal(beyond(amount, digits), Word::FALSE, span);
+        let inside = match ty.bits.is_power_of_two() {
+            true => self.equal(beyond(amount, digits), Word::FALSE, span),
+            false => self.less(amount, Word::constant(bits), span),
+        };
         let failed = self.not(inside, span);
         self.check(failed, Reason::Overflow, span)?;
         if let Some(amount) = amount.known() {
@@ -212,7 +214,7 @@ impl Machine<'_> {
         }
         Ok(match op {
             BinaryOp::Shl => {
-                let most = amount.hi.min(bits - ONE).as_u32();
+                let most = amount.hi.min(bits - ONE).as_u16();
                 let range = (a.lo << most, a.hi << most);
                 let range = if a.lo >= ZERO && within(range, ty) { (ZERO, range.1) } else { (ty.min(), ty.max()) };
                 self.record(Kind::ShiftLeft, &[a, amount], range, span)
@@ -227,9 +229,9 @@ impl Machine<'_> {
     }
 
     fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
-        let scaled = |x: Number| x << u32::from(amount);
+        let scaled = |x: Number| x << amount;
         match (op, a.known()) {
-            // All bits are shifted out, and a range times 2^64 would not fit.
+            // All bits are shifted out.
             (BinaryOp::Shl, _) if amount >= ty.bits => Word::FALSE,
             (BinaryOp::Shl, Some(value)) => Word::constant(wrap(scaled(value), ty)),
             (BinaryOp::Shl, None) => {
@@ -458,7 +460,10 @@ pub(crate) fn within(range: Range, ty: Scalar) -> bool {
 
 /// The value of the low wires.
 pub(crate) fn wrap(value: Number, ty: Scalar) -> Number {
-    let low = value & (power(ty.bits) - ONE);
+    if within((value, value), ty) {
+        return value;
+    }
+    let low = value & mask(ty.bits);
     if low > ty.max() { low - power(ty.bits) } else { low }
 }
 
@@ -466,22 +471,22 @@ pub(crate) fn wrap(value: Number, ty: Scalar) -> Number {
 pub(crate) fn squares(a: Word) -> Range {
     let least = if a.lo <= ZERO && a.hi >= ZERO { ZERO } else { a.lo.abs().min(a.hi.abs()) };
     let most = a.lo.abs().max(a.hi.abs());
-    (least.saturating_mul(least), most.saturating_mul(most))
+    (least * least, most * most)
 }
 
 pub(crate) fn products(a: Word, b: Word) -> Range {
-    let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x.saturating_mul(y));
+    let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x * y);
     (corners.into_iter().min().unwrap_or(ZERO), corners.into_iter().max().unwrap_or(ZERO))
 }
 
 /// The range of all bitwise combinations.
 fn full(a: Word, b: Word) -> Range {
     if !a.signed() && !b.signed() {
-        return (ZERO, power(a.width().max(b.width())) - ONE);
+        return (ZERO, mask(a.width().max(b.width())));
     }
     let digits = |w: Word| w.width() - u16::from(w.signed());
-    let most = power(digits(a).max(digits(b)));
-    (-most, most - ONE)
+    let most = digits(a).max(digits(b));
+    (-power(most), mask(most))
 }
 
 /// One wire as a Boolean. The number is not negative, or has that wire.
@@ -489,7 +494,7 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
     match word.wires {
         Wires::Node { node, start, len } if at < len => Word::of_node(node, start + at, BIT),
         Wires::Node { .. } => Word::FALSE,
-        _ => Word::constant(word.lo >> u32::from(at) & ONE),
+        _ => Word::truth(word.lo.bit(at)),
     }
 }
 
@@ -509,9 +514,9 @@ pub(crate) fn beyond(word: Word, amount: u16) -> Word {
         Wires::Node { node, start, len } => {
             // However far a signed number is shifted, its sign remains.
             let first = amount.min(if word.signed() { len - 1 } else { len });
-            Word::of_node(node, start + first, (word.lo >> u32::from(first), word.hi >> u32::from(first)))
+            Word::of_node(node, start + first, (word.lo >> first, word.hi >> first))
         }
-        _ => Word::constant(word.lo >> u32::from(amount)),
+        _ => Word::constant(word.lo >> amount),
     }
 }
 

@@ -114,6 +114,10 @@ impl Budget {
     ///
     /// *Errors*: a spent budget.
     pub(crate) fn check(&mut self) -> Result<(), SourceError> {
+        let grown = crate::number::growth();
+        if grown > 0 {
+            self.hold(grown);
+        }
         if self.is_spent() { Err(self.refusal()) } else { Ok(()) }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     constants::Constants,
     front,
     machine::{Machine, Slot},
+    number,
     panic::Panics,
     ports::{InputReader, port_type, with_bytes},
     source_error::SourceError,
@@ -58,10 +59,9 @@ pub(crate) fn compile(
     circuits: &[(String, Program)],
 ) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
     let work = || {
-        let (tree, warnings) = front::read(text, &options.function, &options.constants)?;
-        let bound = bound::check(&tree, circuits)?;
-        let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
-        Ok((program, warnings))
+        let compiled = compiled(name, file, text, options, circuits);
+        number::clear();
+        compiled
     };
     // WebAssembly has no threads; its stack has the size that the module was linked with.
     if cfg!(target_family = "wasm") {
@@ -77,6 +77,20 @@ pub(crate) fn compile(
         };
         thread.join().unwrap_or_else(gave_up)
     })
+}
+
+/// As [`compile`], on this thread's stack.
+fn compiled(
+    name: &str,
+    file: &str,
+    text: &str,
+    options: &Options,
+    circuits: &[(String, Program)],
+) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
+    let (tree, warnings) = front::read(text, &options.function, &options.constants)?;
+    let bound = bound::check(&tree, circuits)?;
+    let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
+    Ok((program, warnings))
 }
 
 /// The program of a tree, some of whose functions are bound to circuits.

@@ -2,7 +2,7 @@
 
 use crate::{
     machine::{Arm, Machine, REGION_ANDS, Slot},
-    number::{Number, ONE, ZERO},
+    number::{ONE, ZERO},
     source_error::SourceError,
     trace::Read,
     tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span, Ty},
@@ -225,7 +225,7 @@ impl Machine<'_> {
                 while value < *end {
                     self.write(slot, Word::constant(value));
                     self.iteration(repeated, slot, span)?;
-                    value += ONE;
+                    value = value + ONE;
                 }
                 (*end - *from).as_u64()
             }
@@ -270,11 +270,8 @@ impl Machine<'_> {
 /// All wires of a word as a scalar of that type.
 pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
     use crate::{trace::CONSTANTS, word::Node};
-    let constant = |bit: Number, len: u16| Read {
-        node: Node { region: CONSTANTS, index: u32::from(bit & ONE == ONE) },
-        start: 0,
-        end: len,
-    };
+    let constant =
+        |bit: bool, len: u16| Read { node: Node { region: CONSTANTS, index: bit.into() }, start: 0, end: len };
     match word.wires {
         Wires::Node { node, start, len } => {
             let len = len.min(ty.bits);
@@ -283,14 +280,14 @@ pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
                 true => {
                     (len..ty.bits).for_each(|_| reads.push(Read { node, start: start + len - 1, end: start + len }))
                 }
-                false if len < ty.bits => reads.push(constant(ZERO, ty.bits - len)),
+                false if len < ty.bits => reads.push(constant(false, ty.bits - len)),
                 false => {}
             }
         }
         _ => {
-            let value = word.known().unwrap_or_default();
+            let value = word.known().unwrap_or(ZERO);
             let first = reads.len();
-            for read in (0..ty.bits).map(|k| constant(value >> u32::from(k), 1)) {
+            for read in (0..ty.bits).map(|k| constant(value.bit(k), 1)) {
                 match reads[first..].last_mut() {
                     Some(last) if last.node == read.node => last.end += 1,
                     _ => reads.push(read),

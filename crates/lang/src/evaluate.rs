@@ -9,7 +9,7 @@ use crate::{
     place::is_simple,
     source_error::SourceError,
     tree::{Access, BinaryOp, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
-    word::Word,
+    word::{Word, width_of},
 };
 
 impl Machine<'_> {
@@ -45,7 +45,7 @@ impl Machine<'_> {
             ExprKind::Binary(op, x, y) => match x.ty.scalar() {
                 Some(ty) => {
                     let x = self.scalar(x)?;
-                    let y = self.operand(*op, y)?;
+                    let y = self.operand(*op, y, ty)?;
                     self.binary(*op, x, y, ty, span)?
                 }
                 None => self.equal_values(*op, x, y, span)?,
@@ -91,12 +91,14 @@ impl Machine<'_> {
         })
     }
 
-    /// The second operand of an operation. A negative shift amount counts as one that is too large.
-    fn operand(&mut self, op: BinaryOp, y: &Expr) -> Result<Word, SourceError> {
+    /// The second operand of an operation on a number of type `ty`. A negative shift amount counts as one that is too large.
+    fn operand(&mut self, op: BinaryOp, y: &Expr, ty: Scalar) -> Result<Word, SourceError> {
         let word = self.scalar(y)?;
         Ok(match op {
             BinaryOp::Shl | BinaryOp::Shr if word.signed() => {
-                self.cast(word, Scalar::unsigned(scalar_ty(y).bits), y.span)
+                // So many bits that half of what they count is no amount.
+                let least = 1 + width_of(ZERO, number(i128::from(ty.bits) - 1));
+                self.cast(word, Scalar::unsigned(scalar_ty(y).bits.max(least)), y.span)
             }
             _ => word,
         })
@@ -375,7 +377,7 @@ impl Machine<'_> {
         expr: &Expr,
         span: Span,
     ) -> Result<(), SourceError> {
-        let y = self.operand(op, expr)?;
+        let y = self.operand(op, expr, ty)?;
         let to = self.slot_of(variable);
         let (steps, inside) = self.steps_of(to, path, span)?;
         let x = self.first_word(to, &steps, span)?;

@@ -7,7 +7,7 @@
 use crate::{
     arithmetic::{beyond, known, low_wires, products, squares, within},
     machine::Machine,
-    number::{Number, ONE, ZERO, power, root},
+    number::{Number, ONE, ZERO, mask, power},
     operation::Kind,
     panic::Reason,
     source_error::SourceError,
@@ -32,7 +32,7 @@ impl Machine<'_> {
     ) -> Result<Word, SourceError> {
         let range = if a == b { squares(a) } else { products(a, b) };
         if let Some(product) = known(range, &[a, b]) {
-            return self.wrap_known(product >> u32::from(fraction), ty, span);
+            return self.wrap_known(product >> fraction, ty, span);
         }
         if a.known() == Some(ZERO) || b.known() == Some(ZERO) {
             return Ok(Word::FALSE);
@@ -43,7 +43,7 @@ impl Machine<'_> {
                 return Ok(y);
             }
         }
-        let (lo, hi) = (range.0 >> u32::from(fraction), range.1 >> u32::from(fraction));
+        let (lo, hi) = (range.0 >> fraction, range.1 >> fraction);
         if !within((lo, hi), ty) && !self.panics.is_on() {
             // The low bits of the product suffice.
             let wide = Scalar::signed(ty.bits + fraction);
@@ -67,16 +67,16 @@ impl Machine<'_> {
     ) -> Result<Word, SourceError> {
         let by_zero = self.equal(b, Word::FALSE, span);
         self.check(by_zero, Reason::DivisionByZero, span)?;
-        let shifted = |x: Number| x << u32::from(fraction);
+        let shifted = |x: Number| x << fraction;
         if let (Some(x), Some(y)) = (a.known(), b.known()) {
-            let quotient = if y == ZERO { ZERO } else { floor(shifted(x), y) };
+            let quotient = if y == ZERO { ZERO } else { shifted(x).div_floor(y) };
             return self.wrap_known(quotient, ty, span);
         }
         if a.known() == Some(ZERO) {
             return Ok(a);
         }
         // The quotient by a larger divisor is nearer to 0.
-        let by = |x: Number, nearest: bool| floor(shifted(x), if (x < ZERO) == nearest { b.hi } else { b.lo });
+        let by = |x: Number, nearest: bool| shifted(x).div_floor(if (x < ZERO) == nearest { b.hi } else { b.lo });
         let most = shifted((-a.lo).max(a.hi).max(ONE));
         let range = match (b.lo > ZERO, a.signed() || b.signed()) {
             (true, _) => (by(a.lo, false), by(a.hi, true)),
@@ -90,7 +90,7 @@ impl Machine<'_> {
         let quotient = match by_zero.known() {
             Some(ZERO) => Word::of_node(node, 0, range),
             _ if self.panics.is_on() => Word::of_node(node, 0, range),
-            _ => Word::of_node(node, 0, (-power(width - 1), power(width - 1) - ONE)),
+            _ => Word::of_node(node, 0, (-power(width - 1), mask(width - 1))),
         };
         if !self.panics.is_on() {
             return Ok(self.cast(quotient, ty, span));
@@ -106,7 +106,7 @@ impl Machine<'_> {
         self.work(ROOT_WORK)?;
         let negative = self.less(a, Word::FALSE, span);
         self.check(negative, Reason::NegativeRoot, span)?;
-        let of = |x: Number| root(x << u32::from(fraction));
+        let of = |x: Number| (x << fraction).root();
         if let Some(value) = a.known() {
             return Ok(Word::constant(of(value)));
         }
@@ -124,7 +124,7 @@ impl Machine<'_> {
         let moved = match before >= after {
             true => beyond(a, before - after),
             false => {
-                let shift = u32::from(after - before);
+                let shift = after - before;
                 match a.known() {
                     Some(value) => Word::constant(value << shift),
                     None => {
@@ -150,24 +150,5 @@ impl Machine<'_> {
         let failed = self.not(same, span);
         self.check(failed, Reason::Overflow, span)?;
         Ok(low_wires(exact, ty))
-    }
-}
-
-/// The quotient, rounded down.
-fn floor(a: Number, b: Number) -> Number {
-    let (quotient, rest) = (a / b, a % b);
-    if rest != ZERO && (rest < ZERO) != (b < ZERO) { quotient - ONE } else { quotient }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::floor;
-    use crate::number::number;
-
-    #[test]
-    fn quotients_are_rounded_down() {
-        for (a, b, expected) in [(7, 2, 3), (-7, 2, -4), (7, -2, -4), (-7, -2, 3), (6, -2, -3), (0, -2, 0)] {
-            assert_eq!(floor(number(a), number(b)), number(expected));
-        }
     }
 }

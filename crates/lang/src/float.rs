@@ -8,7 +8,7 @@ use garblet_synthesis::builder::{Bit, CircuitBuilder, FloatFormat, Integer, Sign
 use crate::{
     gates::Value,
     machine::Machine,
-    number::{Number, ONE, ZERO, power},
+    number::{Number, ONE, ZERO, mask, power},
     operation::Kind,
     source_error::SourceError,
     tree::{BinaryOp, Scalar, Span},
@@ -94,7 +94,7 @@ fn folded_bits(kind: Kind, format: Float, operands: &[Number], width: u16) -> Nu
     let mut c = CircuitBuilder::new("known");
     let bits = build(&mut c, kind, &values, code(format).as_usize(), width.into());
     debug_assert!(bits.iter().all(|bit| [Bit::TRUE, Bit::FALSE].contains(bit)), "{kind:?} of known numbers is known");
-    bits.iter().rev().fold(ZERO, |number, &bit| (number << 1u32) | if bit == Bit::TRUE { ONE } else { ZERO })
+    bits.iter().rev().fold(ZERO, |number, &bit| (number << 1) | if bit == Bit::TRUE { ONE } else { ZERO })
 }
 
 impl Machine<'_> {
@@ -111,12 +111,13 @@ impl Machine<'_> {
     ) -> Result<Word, SourceError> {
         let known: Option<Vec<Number>> = operands.iter().map(|operand| operand.known()).collect();
         if let Some(known) = known {
-            self.work(FOLDED_WORK)?;
+            let widest = known.iter().map(|number| number.digits()).chain([width]).max().unwrap_or(0);
+            self.work(FOLDED_WORK * (1 + usize::from(widest) / 64))?;
             return Ok(Word::constant(folded_bits(kind, format, &known, width)));
         }
         let mut all = operands.to_vec();
         all.push(Word::constant(code(format)));
-        Ok(self.record(kind, &all, (ZERO, power(width) - ONE), span))
+        Ok(self.record(kind, &all, (ZERO, mask(width)), span))
     }
 
     /// A binary operation.

@@ -6,6 +6,7 @@ use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed
 use crate::{
     budget::Budget,
     known,
+    number::Number,
     operation::{Decoder, Kind, Operand, Origin, Recorded, Sizes},
     source_error::SourceError,
 };
@@ -350,13 +351,17 @@ fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements:
     let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
     let index = index.unsigned(index_bits);
     let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
-        Origin::Constant(value) => Some(value.as_u128()),
+        Origin::Constant(value) => Some(value),
         _ => None,
     });
-    if let Some(table) = constants.collect::<Option<Vec<u128>>>()
+    if let Some(table) = constants.collect::<Option<Vec<Number>>>()
         && index_bits <= 16
     {
-        return c.lookup(&table, width, &index).bits().to_vec();
+        let part = |start: usize| {
+            let part: Vec<u128> = table.iter().map(|value| value.bits_from(start as u16)).collect();
+            c.lookup(&part, (width - start).min(128), &index).bits().to_vec()
+        };
+        return (0..width).step_by(128).flat_map(part).collect();
     }
     let words: Vec<Unsigned> = elements.iter().map(|element| element.unsigned(width)).collect();
     c.element(&words, &index).bits().to_vec()

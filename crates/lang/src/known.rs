@@ -5,7 +5,7 @@ use garblet_synthesis::builder::{Bit, CircuitBuilder, Integer, Signed};
 
 use crate::{
     gates::{self, Extent, Value},
-    number::{Number, ONE, ZERO, power},
+    number::{Number, ZERO, mask, power},
     operation::{Kind, Operand, Origin, Recorded},
 };
 
@@ -13,27 +13,26 @@ impl Value {
     /// The bits of a known number.
     pub(crate) fn of(value: Number) -> Self {
         let width = crate::word::width_of(value, value);
-        let bits = (0..width).map(|i| Bit::from(value >> u32::from(i) & ONE == ONE)).collect();
-        Value { bits, signed: value < ZERO }
+        let bits = (0..width).map(|i| Bit::from(value.bit(i))).collect();
+        Value { bits, signed: value.is_negative() }
     }
 
     fn with_bits(&self, bits: &[Bit]) -> Self {
         Value { bits: bits.to_vec(), signed: self.signed }
     }
 
-    /// The product with a known number, unless that has too many bits.
-    fn times(&self, c: &mut CircuitBuilder, k: Number, width: usize) -> Vec<Bit> {
-        let magnitude = k.unsigned_abs().as_u128();
+    /// The product with a known number: its magnitude, and whether it is negative.
+    fn times(&self, c: &mut CircuitBuilder, (magnitude, negative): (u128, bool), width: usize) -> Vec<Bit> {
         match self.signed {
-            true => c.mul_constant(&Signed::new(self.bits.clone()), magnitude, k < ZERO, width).bits().to_vec(),
-            false => c.mul_constant(&self.unsigned(self.bits.len()), magnitude, k < ZERO, width).bits().to_vec(),
+            true => c.mul_constant(&Signed::new(self.bits.clone()), magnitude, negative, width).bits().to_vec(),
+            false => c.mul_constant(&self.unsigned(self.bits.len()), magnitude, negative, width).bits().to_vec(),
         }
     }
 }
 
-/// Returns whether chains of sums are looked for.
-fn is_narrow(k: Number) -> bool {
-    k.unsigned_abs() <= u128::MAX
+/// The magnitude of a number, and whether it is negative, if chains of sums are looked for.
+fn narrow(k: Number) -> Option<(u128, bool)> {
+    Some((k.magnitude()?, k.is_negative()))
 }
 
 /// The product of two numbers, of which `width` wires are wanted.
@@ -72,10 +71,8 @@ pub(crate) fn quotient(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, b
 /// `a * k`, of which `width` wires are wanted.
 fn mul(c: &mut CircuitBuilder, a: &Value, k: Number, width: usize) -> Vec<Bit> {
     let plain = |c: &mut CircuitBuilder, bits: &[Bit]| gates::mul(c, &a.with_bits(bits), &Value::of(k), width);
-    if !is_narrow(k) {
-        return plain(c, &a.bits);
-    }
-    let chain = |c: &mut CircuitBuilder, bits: &[Bit]| a.with_bits(bits).times(c, k, width);
+    let Some(factor) = narrow(k) else { return plain(c, &a.bits) };
+    let chain = |c: &mut CircuitBuilder, bits: &[Bit]| a.with_bits(bits).times(c, factor, width);
     c.cheapest(&a.bits, &[&plain, &chain])
 }
 
@@ -83,13 +80,12 @@ fn mul(c: &mut CircuitBuilder, a: &Value, k: Number, width: usize) -> Vec<Bit> {
 fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width: usize) -> Vec<Bit> {
     let plain =
         |c: &mut CircuitBuilder, bits: &[Bit]| gates::checked_mul(c, &a.with_bits(bits), &Value::of(k), signed, width);
-    if !is_narrow(k) || k == ZERO || (!signed && (a.signed || k < ZERO)) {
-        return plain(c, &a.bits);
-    }
+    let possible = k != ZERO && (signed || !(a.signed || k.is_negative()));
+    let Some(factor) = narrow(k).filter(|_| possible) else { return plain(c, &a.bits) };
     // All wires of the product: those beyond the type must equal its sign.
     let whole = |c: &mut CircuitBuilder, bits: &[Bit]| {
         let all = (bits.len() + Value::of(k).bits.len() + 1).max(width + 1);
-        let mut product = a.with_bits(bits).times(c, k, all);
+        let mut product = a.with_bits(bits).times(c, factor, all);
         let beyond = product.split_off(width);
         let sign = if signed { product[width - 1] } else { Bit::FALSE };
         let wrong: Vec<Bit> = beyond.into_iter().map(|bit| c.xor(bit, sign)).collect();
@@ -101,14 +97,14 @@ fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width
         let own = a.with_bits(bits);
         let width_bits = width as u16;
         let (min, max) = match signed {
-            true => (-power(width_bits - 1), power(width_bits - 1) - ONE),
-            false => (ZERO, power(width_bits) - ONE),
+            true => (-power(width_bits - 1), mask(width_bits - 1)),
+            false => (ZERO, mask(width_bits)),
         };
         // Division rounds towards zero, which is inwards.
         let (least, most) = if k < ZERO { (max / k, min / k) } else { (min / k, max / k) };
         let below = if signed { gates::less(c, &own, &Value::of(least)) } else { Bit::FALSE };
         let above = gates::less(c, &Value::of(most), &own);
-        let mut product = own.times(c, k, width);
+        let mut product = own.times(c, factor, width);
         product.push(c.or(below, above));
         product
     };
@@ -117,13 +113,10 @@ fn checked_mul(c: &mut CircuitBuilder, a: &Value, k: Number, signed: bool, width
 
 /// The quotient or the remainder by a known number.
 fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, divisor: Number, width: usize) -> Vec<Bit> {
-    let magnitude = divisor.unsigned_abs();
-    let shift = magnitude.trailing_zeros() as usize;
     let plain =
         |c: &mut CircuitBuilder, bits: &[Bit]| gates::divide(c, kind, &a.with_bits(bits), &Value::of(divisor), width);
-    if !a.signed || magnitude.count_ones() != 1 || shift + 1 >= a.bits.len() {
-        return plain(c, &a.bits);
-    }
+    let shift = divisor.exponent().map(usize::from).filter(|shift| a.signed && shift + 1 < a.bits.len());
+    let Some(shift) = shift else { return plain(c, &a.bits) };
     // Rounds towards zero: all that is cut off makes a negative number greater.
     let biased = |c: &mut CircuitBuilder, bits: &[Bit]| {
         let sign = *bits.last().expect("a sign");
@@ -137,7 +130,7 @@ fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, divisor: Number, width:
             return rest.resize(width).bits().to_vec();
         }
         let quotient = Signed::new(moved.bits()[shift..].to_vec()).resize(width);
-        let quotient = if divisor < ZERO { c.neg(&quotient) } else { quotient };
+        let quotient = if divisor.is_negative() { c.neg(&quotient) } else { quotient };
         quotient.bits().to_vec()
     };
     c.cheapest(&a.bits, &[&plain, &biased])

@@ -1,6 +1,9 @@
 //! Operations on words, as they are recorded in traces.
 
-use crate::{number::Number, word::width_of};
+use crate::{
+    number::{Number, number},
+    word::width_of,
+};
 
 /// The kind of a recorded operation. Each operand is read as the integer that it stands for.
 ///
@@ -130,6 +133,7 @@ impl Kind {
             Kind::ShiftLeft | Kind::ShiftRight if last_is_known => 0,
             Kind::ShiftLeft | Kind::ShiftRight => width * 6,
             Kind::Element => width * (count - 1),
+            Kind::CheckedMul if widest > SPLIT_FROM => whole_product(width + 2, width + 2),
             Kind::CheckedMul => (width + 2) * widest,
             Kind::DivFloor => widest * width * 3 / 4,
             Kind::Root => width * width / 2,
@@ -165,12 +169,23 @@ impl Sizes {
     pub(crate) fn add(&mut self, operand: &Operand) {
         let len = operand.width();
         self.last_is_known = matches!(operand.from, Origin::Constant(_));
-        self.product = if self.count == 0 { len } else { self.product.saturating_mul(len) };
+        self.product = if self.count == 0 { len } else { whole_product(self.product, len) };
         self.narrowest = if self.count == 0 { len } else { self.narrowest.min(len) };
         self.count += 1;
         self.secret += u64::from(!self.last_is_known);
         self.widest = self.widest.max(len);
         self.total += len;
+    }
+}
+
+/// The width from which on an estimate takes it that a product is split.
+const SPLIT_FROM: u64 = 128;
+
+/// The approximate cost of the whole product of two numbers, which Karatsuba's method splits.
+fn whole_product(n: u64, m: u64) -> u64 {
+    match n == m && n > SPLIT_FROM {
+        true => 3 * whole_product(n.div_ceil(2), n.div_ceil(2)),
+        false => n.saturating_mul(m),
     }
 }
 
@@ -213,9 +228,8 @@ const INPUT: u32 = 1;
 const CONSTANT: u32 = 2;
 /// A constant of more than 64 bits beside its sign.
 const WIDE: u32 = 3;
-/// The words of an operand, and those of a wide one.
+/// The words of an operand. Those of a wide one are counted in its first word.
 const WORDS: usize = 3;
-const WIDE_WORDS: usize = 9;
 
 /// Writes an operation's head.
 pub(crate) fn encode_head(kind: Kind, width: u16, operands: usize, code: &mut Vec<u32>) {
@@ -230,19 +244,14 @@ pub(crate) fn encode_operand(operand: Operand, code: &mut Vec<u32>) {
         Origin::Local(index) => code.extend([LOCAL | shape, index, operand.len.into()]),
         Origin::Input(index) => code.extend([INPUT | shape, index, operand.len.into()]),
         Origin::Constant(value) => {
-            let words = value.to_le_bytes();
-            let words = words.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-            let sign = u32::from(value.is_negative());
-            match value >> 64u32 == -Number::from(sign) {
-                true => {
-                    code.push(CONSTANT | sign << 2);
-                    code.extend(words.take(WORDS - 1));
-                }
-                false => {
-                    code.push(WIDE | sign << 2);
-                    code.extend(words);
-                }
+            let sign = u32::from(value.is_negative()) << 2;
+            if value.digits() <= 64 {
+                let low = value.bits_from(0);
+                return code.extend([CONSTANT | sign, low as u32, (low >> 32) as u32]);
             }
+            let words = value.words();
+            code.push(WIDE | sign | (words.len() as u32) << 16);
+            code.extend(words);
         }
     }
 }
@@ -258,18 +267,21 @@ impl<'a> Decoder<'a> {
     }
 
     fn operand(&mut self) -> Operand {
-        let is_wide = self.code[0] & 3 == WIDE;
-        let (words, rest) = self.code.split_at(if is_wide { WIDE_WORDS } else { WORDS });
-        self.code = rest;
-        let (head, index, last) = (words[0], words[1], words[2]);
+        let head = self.code[0];
         let signed = head >> 2 & 1 == 1;
         let start = (head >> 16) as u16;
-        let number = |words: &[u32]| words.iter().rev().fold(Number::ZERO, |n, &word| n << 32u32 | Number::from(word));
+        let is_wide = head & 3 == WIDE;
+        let (words, rest) = self.code.split_at(if is_wide { 1 + usize::from(start) } else { WORDS });
+        self.code = rest;
+        let (index, last) = (words[1], words[2]);
         let from = match head & 3 {
             LOCAL => Origin::Local(index),
             INPUT => Origin::Input(index),
-            CONSTANT => Origin::Constant(number(&words[1..]) - (Number::from(signed) << 64u32)),
-            _ => Origin::Constant(number(&words[1..])),
+            CONSTANT => {
+                let low = i128::from(last) << 32 | i128::from(index);
+                Origin::Constant(number(low - (i128::from(signed) << 64)))
+            }
+            _ => Origin::Constant(Number::of_words(&words[1..])),
         };
         Operand { from, start, len: last as u16, signed }
     }
@@ -293,6 +305,7 @@ impl Iterator for Decoder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::{ONE, mask, power};
 
     #[test]
     fn what_is_recorded_is_read_back() {
@@ -301,11 +314,14 @@ mod tests {
             Operand { from: Origin::Input(1 << 31), start: 65_535, len: 65_535, signed: false },
             Operand { from: Origin::Constant(u64::MAX.into()), start: 0, len: 0, signed: false },
             Operand { from: Origin::Constant(i64::MIN.into()), start: 0, len: 0, signed: true },
-            Operand { from: Origin::Constant(-Number::ONE), start: 0, len: 0, signed: true },
-            Operand { from: Origin::Constant(u128::MAX.into()), start: 0, len: 0, signed: false },
-            Operand { from: Origin::Constant(i128::MIN.into()), start: 0, len: 0, signed: true },
-            Operand { from: Origin::Constant(-Number::from(1u128 << 64)), start: 0, len: 0, signed: true },
-            Operand { from: Origin::Constant(Number::MIN), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-ONE), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(mask(127)), start: 0, len: 0, signed: false },
+            Operand { from: Origin::Constant(mask(128)), start: 0, len: 0, signed: false },
+            Operand { from: Origin::Constant(number(i128::MIN)), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-power(64)), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-power(64) - ONE), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-power(8000)), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(mask(8192)), start: 0, len: 0, signed: false },
         ];
         for kind in Kind::ALL {
             let mut code = Vec::new();

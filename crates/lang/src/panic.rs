@@ -11,7 +11,7 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
     machine::Machine,
-    number::{Number, ONE, ZERO, power},
+    number::{Number, ZERO, mask},
     operation::Kind,
     source_error::SourceError,
     tree::Span,
@@ -174,6 +174,6 @@ impl Machine<'_> {
         // All numbers so far, so that the width depends on the places and not on how often they are met.
         let width = width_of(ZERO, crate::number::number(self.panics.sites.len() as i128));
         let operands = [self.panics.code, first, Word::constant(number)];
-        self.trace.push(Kind::Code, width, &operands, (ZERO, power(width) - ONE), span.line)
+        self.trace.push(Kind::Code, width, &operands, (ZERO, mask(width)), span.line)
     }
 }

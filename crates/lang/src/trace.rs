@@ -7,7 +7,7 @@ use std::{collections::HashMap, hash::BuildHasherDefault, rc::Rc};
 
 use crate::{
     budget::Budget,
-    number::{Number, power},
+    number::{Number, ONE, ZERO, mask},
     operation::{Decoder, Kind, Operand, Origin, Recorded, Sizes, encode_head, encode_operand},
     word::{Node, NodeHasher, Wires, Word},
 };
@@ -189,7 +189,7 @@ impl Trace {
         let operands = match (recorded.kind, &recorded.operands[..]) {
             (Kind::Add | Kind::WrappingAdd | Kind::Sub, [x, k]) if is_other(x) && is_known(k) => vec![*x, *k],
             (Kind::Add | Kind::WrappingAdd, [k, x]) if is_other(x) && is_known(k) => vec![*x, *k],
-            (Kind::NegIf, [k, x]) if is_other(x) && k.from == Origin::Constant(Number::ONE) => vec![*x],
+            (Kind::NegIf, [k, x]) if is_other(x) && k.from == Origin::Constant(ONE) => vec![*x],
             _ => return false,
         };
         let condition = match self.known_operand(condition) {
@@ -232,7 +232,7 @@ impl Trace {
     pub(crate) fn low_wires(&self, word: Word, width: u16) -> Option<Word> {
         let Wires::Node { node, .. } = word.wires else { return None };
         let (_, recorded) = self.recorded(word)?;
-        (recorded.width >= width).then(|| Word::of_node(node, 0, (Number::ZERO, power(width) - Number::ONE)))
+        (recorded.width >= width).then(|| Word::of_node(node, 0, (ZERO, mask(width))))
     }
 
     /// The operand for a word, if the open region computes or reads it already.
@@ -247,7 +247,7 @@ impl Trace {
 
     fn operand(&mut self, word: Word) -> Operand {
         let Wires::Node { node, start, len } = word.wires else {
-            let value = word.known().unwrap_or_default();
+            let value = word.known().unwrap_or(ZERO);
             return Operand { from: Origin::Constant(value), start: 0, len: word.width(), signed: value.is_negative() };
         };
         let signed = word.signed();

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use garblet_circuit::Float;
 
-use crate::number::{Number, ONE, ZERO, power};
+use crate::number::{Number, ZERO, mask, power};
 
 /// A range of the source, for diagnostics: lines and columns from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,9 +60,19 @@ impl Scalar {
         if self.signed { -power(self.bits - 1) } else { ZERO }
     }
 
+    /// The least and the greatest value, for messages.
+    pub(crate) fn range(self) -> String {
+        let half = self.bits - u16::from(self.signed);
+        match self.signed {
+            _ if self.bits <= 128 => format!("{} to {}", self.min(), self.max()),
+            true => format!("-2^{half} to 2^{half} - 1"),
+            false => format!("0 to 2^{half} - 1"),
+        }
+    }
+
     /// The greatest value.
     pub(crate) fn max(self) -> Number {
-        power(self.bits - u16::from(self.signed)) - ONE
+        mask(self.bits - u16::from(self.signed))
     }
 }
 

@@ -89,7 +89,7 @@ impl Word {
 
     /// Returns whether the wires are two's complement.
     pub(crate) fn signed(self) -> bool {
-        self.lo < ZERO
+        self.lo.is_negative()
     }
 
     /// The number of wires that the range needs.
@@ -108,9 +108,8 @@ impl Word {
 
 /// The wires that values from `lo` to `hi` need.
 pub(crate) fn width_of(lo: Number, hi: Number) -> u16 {
-    let digits = |value: Number| (Number::BITS - value.leading_zeros()) as u16;
-    match lo < ZERO {
-        true => 1 + digits(!lo).max(if hi < ZERO { 0 } else { digits(hi) }),
-        false => digits(hi),
+    match lo.is_negative() {
+        true => 1 + lo.digits().max(if hi.is_negative() { 0 } else { hi.digits() }),
+        false => hi.digits(),
     }
 }

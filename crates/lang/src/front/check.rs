@@ -325,7 +325,7 @@ impl<'p> Checker<'p> {
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
             "f16" | "f128" => return Some("use f32 or f64".into()),
-            "isize" => return Some(format!("use one of {}", Int::NAMES.join(", "))),
+            _ if Int::is_like(name) => return Some(Int::FORM.into()),
             "String" | "str" | "char" => return Some("use an array of u8".into()),
             _ => {}
         }

@@ -4,6 +4,8 @@
 
 use std::{collections::HashMap, rc::Rc};
 
+use garblet_circuit::diagnostic::clip;
+
 use super::{
     ast::{ConstDef, ConstExpr, ConstKind, Fields, Int, Program, Size, SizeParam, Type},
     types::scalar,
@@ -17,6 +19,8 @@ use crate::{
     tree::{Scalar, Span},
 };
 
+/// The digits of a number that no integer has, nor one that differs from it by little.
+const MOST_DIGITS: u16 = Int::MAX_BITS + 2;
 const USIZE: Type = Type::Int(Int::Usize);
 
 /// The constants of a source, and the sizes of the instance that is at hand, which hide constants of the same names.
@@ -114,7 +118,7 @@ impl Values {
             kind => {
                 let parts: Option<Vec<Number>> = expr.parts().into_iter().map(|part| self.plain(part, ty)).collect();
                 // Steps out of range stay so, and computations with them stay within what a number holds.
-                applied(kind, &parts?, scalar(ty)).map(|value| value.clamp(-power(130), power(130)))
+                applied(kind, &parts?, scalar(ty)).map(|value| value.clamp(-power(MOST_DIGITS), power(MOST_DIGITS)))
             }
         }
     }
@@ -200,7 +204,10 @@ impl Values {
             Size::Computed(value) => self.evaluate(value, &USIZE)?,
         };
         usize::try_from(value).map_err(|_| {
-            SourceError::new(span, format!("this size is too large: expected at most {}, got {value}", usize::MAX))
+            SourceError::new(
+                span,
+                format!("this size is too large: expected at most {}, got {}", usize::MAX, clip(&value.to_string())),
+            )
         })
     }
 
@@ -288,10 +295,10 @@ fn applied(kind: &ConstKind, parts: &[Number], ty: Option<Scalar>) -> Option<Num
         (ConstKind::Min(_), _) => parts.iter().min().copied(),
         (ConstKind::Add(..), [a, b]) => Some(*a + *b),
         (ConstKind::Sub(..), [a, b]) => Some(*a - *b),
-        (ConstKind::Mul(..), [a, b]) => Some(a.saturating_mul(*b)),
+        (ConstKind::Mul(..), [a, b]) => Some(*a * *b),
         // A quotient by zero is refused where its type is known.
-        (ConstKind::Div(..), [a, b]) => Some(a.checked_div(*b).unwrap_or(ZERO)),
-        (ConstKind::Rem(..), [a, b]) => Some(a.checked_rem(*b).unwrap_or(ZERO)),
+        (ConstKind::Div(..), [a, b]) => Some(if *b == ZERO { ZERO } else { *a / *b }),
+        (ConstKind::Rem(..), [a, b]) => Some(if *b == ZERO { ZERO } else { *a % *b }),
         (ConstKind::Neg(_), [a]) => Some(-*a),
         (ConstKind::Not(_), [a]) => ty.map(|ty| ty.min() + ty.max() - *a),
         _ => None,
@@ -303,9 +310,12 @@ fn overflow(expr: &ConstExpr, value: Number, own: Scalar, ty: &Type, definition:
     let of = definition.map_or(String::new(), |name| format!("the constant `{name}`: "));
     let shown = |value: Number| match own.fraction {
         Some(fraction) => format!("{value} / 2^{fraction}"),
-        None => value.to_string(),
+        None => clip(&value.to_string()),
     };
-    let range = format!("{} to {}", shown(own.min()), shown(own.max()));
+    let range = match own.fraction {
+        Some(_) => format!("{} to {}", shown(own.min()), shown(own.max())),
+        None => own.range(),
+    };
     SourceError::new(
         expr.span,
         format!("{of}`{expr}` is out of range for {ty}: expected {range}, got {}", shown(value)),
@@ -355,9 +365,9 @@ impl<'p> Parties<'p> {
             Some(given) if self.value(party, name, ty).is_none() => {
                 let message = match ty {
                     Type::Int(int) if given.is_integer() => format!(
-                        "the constant `{full}` is out of range for {ty}: expected {} to {}, got {given}",
-                        int.min(),
-                        int.max()
+                        "the constant `{full}` is out of range for {ty}: expected {}, got {}",
+                        int.scalar().range(),
+                        clip(&given.to_string())
                     ),
                     _ => format!("the constant `{full}`: expected {}, got {given}", range(ty)),
                 };
@@ -385,7 +395,7 @@ impl<'p> Parties<'p> {
 /// The type, and the range of an integer type.
 fn range(ty: &Type) -> String {
     match ty {
-        Type::Int(int) => format!("{ty}, {} to {}", int.min(), int.max()),
+        Type::Int(int) => format!("{ty}, {}", int.scalar().range()),
         _ => ty.to_string(),
     }
 }

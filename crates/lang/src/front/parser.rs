@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
         let token = self.ahead(0);
         let got = match token.kind {
             Kind::Word(word) => format!("`{}`", clip(word)),
-            Kind::Number(number) => format!("the number {}", number.value),
+            Kind::Number(number) => format!("the number {}", clip(&number.value.to_string())),
             Kind::Decimal(text, _) => format!("the number {}", clip(text)),
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),

@@ -6,7 +6,7 @@ use garblet_circuit::{
 };
 
 use super::ast::Int;
-use crate::{source_error::SourceError, tree::Span};
+use crate::{number::Number, source_error::SourceError, tree::Span};
 
 /// Symbols of more than one character, the longest first.
 const LONG_SYMBOLS: &[&str] = &[
@@ -39,7 +39,7 @@ pub(super) enum Kind<'t> {
 /// A number without a sign, and its type suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unsigned {
-    pub(super) value: u128,
+    pub(super) value: Number,
     pub(super) suffix: Option<Int>,
 }
 
@@ -159,10 +159,10 @@ impl<'t> Scanner<'t> {
             Some("0b") => 2,
             _ => 10,
         };
+        let whole = self.rest;
         if radix != 10 {
             self.take(2);
         }
-        let whole = self.rest;
         let digits = self.take_while(|c| c.is_digit(radix) || c == '_').replace('_', "");
         if radix == 10 && self.rest.starts_with('.') && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
             self.take(1);
@@ -183,15 +183,15 @@ impl<'t> Scanner<'t> {
             (_, Some(ty)) => Some(ty),
             (other, None) => {
                 let message = format!("expected an integer type as the number's suffix, got `{}`", clip(other));
-                return Err(SourceError::new(span, message).hint(format!("use one of {}", Int::NAMES.join(", "))));
+                return Err(SourceError::new(span, message).hint(Int::FORM));
             }
         };
-        match u128::from_str_radix(&digits, radix) {
-            Ok(value) => Ok(Kind::Number(Unsigned { value, suffix })),
-            Err(_) => {
+        match number(&digits, radix) {
+            Some(value) => Ok(Kind::Number(Unsigned { value, suffix })),
+            None => {
                 let got = clip(&whole[..whole.len() - self.rest.len()]);
-                let message = format!("this number is too large: expected at most {}, got {got}", u128::MAX);
-                Err(SourceError::new(span, message).hint("the widest integer type has 128 bits"))
+                let message = format!("this number is too large: expected at most {} bits, got {got}", Int::MAX_BITS);
+                Err(SourceError::new(span, message).hint("no integer type is wider"))
             }
         }
     }
@@ -242,6 +242,15 @@ impl<'t> Scanner<'t> {
     }
 }
 
+/// The number of these digits, if an integer type may have it.
+fn number(digits: &str, radix: u32) -> Option<Number> {
+    let zeros = digits.len() - digits.trim_start_matches('0').len();
+    let significant = &digits[zeros.min(digits.len() - 1)..];
+    // No base takes more digits than the bits are.
+    let value = (significant.len() <= Int::MAX_BITS.into()).then(|| Number::parse(significant, radix)).flatten();
+    value.filter(|value| value.digits() <= Int::MAX_BITS)
+}
+
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -249,6 +258,7 @@ fn is_name(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::mask;
 
     fn kinds(text: &str) -> Vec<Kind<'_>> {
         scan(text).unwrap().into_iter().map(|token| token.kind).collect()
@@ -278,11 +288,14 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(number("18446744073709551615"), (u64::MAX.into(), None));
-        assert_eq!(number("1_000u16"), (1000, Some(Int::Unsigned(16))));
-        assert_eq!(number("0xff_u8"), (255, Some(Int::Unsigned(8))));
-        assert_eq!(number("0b101"), (5, None));
+        assert_eq!(number("1_000u16"), (1000u16.into(), Some(Int::Unsigned(16))));
+        assert_eq!(number("0xff_u8"), (255u8.into(), Some(Int::Unsigned(8))));
+        assert_eq!(number("0b101"), (5u8.into(), None));
+        assert_eq!(number("000u1"), (0u8.into(), Some(Int::Unsigned(1))));
+        assert_eq!(number(&format!("0x{}i4096", "f".repeat(1024))), (mask(4096), Some(Int::Signed(4096))));
+        assert_eq!(number(&format!("0b{}_1", "0".repeat(5000))), (1u8.into(), None));
         // The range is checked later: there may be a minus before it.
-        assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
+        assert_eq!(number("128i8"), (128u8.into(), Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
         assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5", None), Kind::Symbol(".")]);
     }
@@ -294,8 +307,8 @@ mod tests {
             ("a\n \"b\"", "expected a name, a number or a symbol, got `\"`"),
             ("\n é", "expected a name, a number or a symbol, got `é`"),
             (
-                "\n 340282366920938463463374607431768211456",
-                "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456",
+                &format!("\n 0x1{}", "0".repeat(1024)),
+                "this number is too large: expected at most 4096 bits, got 0x10000000000000000000000000000000000...",
             ),
             ("\n 1.5f16", "expected f32 or f64 as the suffix of a decimal number, got `f16`"),
             ("\n 1e3u8", "expected f32 or f64 as the suffix of a decimal number, got `u8`"),

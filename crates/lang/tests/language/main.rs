@@ -24,3 +24,4 @@ mod same_results;
 mod scale;
 mod sizes;
 mod wide_and_named;
+mod widths;

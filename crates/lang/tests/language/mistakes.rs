@@ -230,7 +230,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u128, b: u8) -> u128 {\n    a + 340282366920938463463374607431768211456\n}",
         &[
-            "this number is too large: expected at most 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456 @ 2:9 ? the widest integer type has 128 bits",
+            "literal out of range for u128: expected 0 to 340282366920938463463374607431768211455, got 340282366920938463463374607431768211456 @ 2:9",
         ],
     ),
     (
@@ -372,8 +372,37 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected a signed number, got u8 @ 2:6 ? convert it first, as in `-(x as i32)`"],
     ),
     (
-        "pub fn main(a: u8, b: u8) -> u8 {\n    let x = b as u33;\n    x\n}",
-        &["there is no type `u33` @ 2:18 ? did you mean `u32`?"],
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x = b as u0;\n    x\n}",
+        &["there is no type `u0` @ 2:18 ? integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`"],
+    ),
+    (
+        "pub fn main(a: u5000, b: i07) -> u8 {\n    0\n}",
+        &[
+            "there is no type `u5000` @ 1:16 ? integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`",
+            "there is no type `i07` @ 1:26 ? integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`",
+        ],
+    ),
+    (
+        "pub fn main(a: u256, b: u8) -> u256 {\n    a + 1u07\n}",
+        &[
+            "expected an integer type as the number's suffix, got `u07` @ 2:9 ? integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`",
+        ],
+    ),
+    (
+        "pub fn main(a: u256, b: u8) -> i256 {\n    -0x8000000000000000000000000000000000000000000000000000000000000001\n}",
+        &[
+            "literal out of range for i256: expected -2^255 to 2^255 - 1, got -578960446186580977117854925043439539... @ 2:5",
+        ],
+    ),
+    (
+        "pub fn main(a: u256, b: u8) -> u8 {\n    match a {\n        0..=7 => b,\n    }\n}",
+        &["this `match` does not cover `8u256..=u256::MAX` @ 2:5 ? add the missing patterns, or `_ => ...`"],
+    ),
+    (
+        "struct u9 { x: u8 }\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
+        &[
+            "expected a new name, got the built-in type `u9` @ 1:8 ? choose another name: structs and enums begin with a capital letter",
+        ],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    a << (b == 1)\n}", &["expected a number, got bool @ 2:10"]),
     (

@@ -1,6 +1,6 @@
 //! Types, integer literals, and sizes.
 
-use garblet_circuit::Float;
+use garblet_circuit::{Float, diagnostic::clip};
 
 use super::ConstExpr;
 use crate::{
@@ -18,20 +18,29 @@ pub(in crate::front) enum Int {
 }
 
 impl Int {
-    /// The names of all.
+    /// The names of those that Rust has.
     pub(in crate::front) const NAMES: [&str; 11] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128"];
+    /// The most bits.
+    pub(in crate::front) const MAX_BITS: u16 = 4096;
+    /// A hint at the names of all.
+    pub(in crate::front) const FORM: &str =
+        "integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`";
 
     /// The type of that name.
     pub(in crate::front) fn named(name: &str) -> Option<Self> {
-        match name {
-            "usize" => Some(Int::Usize),
-            _ if !Int::NAMES.contains(&name) => None,
-            _ => {
-                let bits = name[1..].parse().ok()?;
-                Some(if name.starts_with('u') { Int::Unsigned(bits) } else { Int::Signed(bits) })
-            }
+        if name == "usize" {
+            return Some(Int::Usize);
         }
+        let digits = name.strip_prefix(['u', 'i']).filter(|digits| digits.starts_with(|c| ('1'..='9').contains(&c)))?;
+        let bits = digits.parse().ok().filter(|bits| *bits <= Int::MAX_BITS)?;
+        Some(if name.starts_with('u') { Int::Unsigned(bits) } else { Int::Signed(bits) })
+    }
+
+    /// Returns whether a name that is none of these looks like one.
+    pub(in crate::front) fn is_like(name: &str) -> bool {
+        let digits = name.strip_prefix(['u', 'i']).unwrap_or_default();
+        name == "isize" || !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
     }
 
     pub(in crate::front) fn scalar(self) -> Scalar {
@@ -91,16 +100,16 @@ impl Literal {
     ///
     /// *Errors*: a number out of range, and a sign where the type is unsigned.
     pub(in crate::front) fn fits(self, int: Int, span: Span) -> Result<(), SourceError> {
+        let got = clip(&self.value.to_string());
         if self.minus && !int.is_signed() {
-            let fault =
-                SourceError::new(span, format!("a number of type {int} cannot be negative, got {}", self.value));
+            let fault = SourceError::new(span, format!("a number of type {int} cannot be negative, got {got}"));
             return Err(fault.hint("use a signed type, such as i32"));
         }
         if (int.min()..=int.max()).contains(&self.value) {
             return Ok(());
         }
-        let range = format!("expected {} to {}", int.min(), int.max());
-        let fault = SourceError::new(span, format!("literal out of range for {int}: {range}, got {}", self.value));
+        let range = int.scalar().range();
+        let fault = SourceError::new(span, format!("literal out of range for {int}: expected {range}, got {got}"));
         Err(match (self.suffix, int) {
             (None, Int::Signed(32)) => {
                 fault.hint("an integer is i32 by default: give it a type suffix, as in `3000000000u64`")

@@ -44,8 +44,13 @@ impl std::fmt::Display for Case {
             Case::Any => f.write_str("_"),
             Case::Bool(value) => value.fmt(f),
             Case::Range(lo, hi, ty) => {
-                let ty = if let Type::Int(int) = ty { int.to_string() } else { String::new() };
-                if lo == hi { write!(f, "{lo}{ty}") } else { write!(f, "{lo}{ty}..={hi}{ty}") }
+                let [lo, hi] = [*lo, *hi].map(|end| match ty {
+                    Type::Int(int) if int.scalar().bits > 128 && end == int.max() => format!("{int}::MAX"),
+                    Type::Int(int) if int.scalar().bits > 128 && end == int.min() => format!("{int}::MIN"),
+                    Type::Int(int) => format!("{end}{int}"),
+                    _ => end.to_string(),
+                });
+                if lo == hi { f.write_str(&lo) } else { write!(f, "{lo}..={hi}") }
             }
             Case::Tuple(parts) => write!(f, "({})", list(parts)),
             Case::Struct(name, fields) => write!(f, "{name} {}", named(fields)),

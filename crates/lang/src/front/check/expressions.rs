@@ -1,5 +1,7 @@
 //! Expressions.
 
+use garblet_circuit::diagnostic::clip;
+
 use super::{Checked, Checker, Failed};
 use crate::{
     front::{
@@ -116,6 +118,7 @@ impl Checker<'_> {
         match u32::try_from(count) {
             Ok(count) => Ok(Type::Array(ty.into(), Size::Number(count as usize))),
             Err(_) => {
+                let [from, to, count] = [from, to, count].map(|number| clip(&number.to_string()));
                 let range = format!("{from}{}{to}", if inclusive { "..=" } else { ".." });
                 let message =
                     format!("the range {range} is too long: expected at most {} numbers, got {count}", u32::MAX);

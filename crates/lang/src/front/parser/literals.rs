@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use garblet_circuit::diagnostic::clip;
+
 use super::{Parsed, Parser, names::in_source, only_once};
 use crate::{
     front::{
@@ -82,7 +84,7 @@ impl Parser<'_> {
             let (number, length) = (value.to_string(), token.span.end_column - token.span.column);
             // As in Rust, `.01` and `.0x1` name no field.
             let index = usize::try_from(value).ok().filter(|_| number.len() == length as usize);
-            let index = index.ok_or_else(|| no_position(&number, token.span))?;
+            let index = index.ok_or_else(|| no_position(&clip(&number), token.span))?;
             return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
         let (field, _) = self.name("the name of a field, or its number")?;

@@ -8,7 +8,7 @@ use crate::{
         ast::{ConstExpr, ConstKind, Int, Literal, Name, Size, Type},
         scanner::{Kind, Unsigned},
     },
-    number::{Decimal, Number},
+    number::Decimal,
     source_error::SourceError,
     tree::Span,
 };
@@ -94,9 +94,9 @@ impl Parser<'_> {
     /// A number of bits.
     fn bits(&mut self) -> Parsed<u8> {
         match self.peek() {
-            Kind::Number(Unsigned { value, suffix: None }) if value <= u128::from(MAX_FIXED_BITS) => {
+            Kind::Number(Unsigned { value, suffix: None }) if value <= MAX_FIXED_BITS.into() => {
                 self.next();
-                Ok(value as u8)
+                Ok(value.as_u16() as u8)
             }
             _ => Err(self.unexpected(&format!("a number of bits, at most {MAX_FIXED_BITS}"))),
         }
@@ -128,7 +128,7 @@ impl Parser<'_> {
         self.constant_names(&size)?;
         Ok(match size.kind {
             ConstKind::Number(literal) => {
-                let message = format!("this size is too large: expected at most {}, got {}", usize::MAX, literal.value);
+                let message = format!("this size is too large: expected at most {}, got {}", usize::MAX, clip(&literal.value.to_string()));
                 Size::Number(usize::try_from(literal.value).map_err(|_| SourceError::new(token.span, message))?)
             }
             ConstKind::Constant(name) => Size::Constant(name),
@@ -287,8 +287,7 @@ pub(super) fn signed(minus: bool, inner: ConstExpr, begin: Span) -> ConstExpr {
 
 /// The number with its sign.
 pub(super) fn literal(number: Unsigned, minus: bool) -> Literal {
-    let value = Number::from(number.value);
-    Literal { value: if minus { -value } else { value }, minus, suffix: number.suffix }
+    Literal { value: if minus { -number.value } else { number.value }, minus, suffix: number.suffix }
 }
 
 /// The most bits of a fixed-point number.

@@ -84,7 +84,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a ^ 0b12\n}",
         &[
-            "expected an integer type as the number's suffix, got `2` @ 2:9 ? use one of u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128",
+            "expected an integer type as the number's suffix, got `2` @ 2:9 ? integer types are usize, u1 to u4096 and i1 to i4096, as in `u8` or `i256`",
         ],
     ),
     (

@@ -12,7 +12,7 @@ use crate::{
         ConstExpr, ConstKind, Expr, ExprKind, Fields, FnDef, Int, Literal, Op, Pattern, PatternKind, Place, Program,
         Size, StepKind, Stmt, StmtKind, Type,
     },
-    number::Number,
+    number::{Number, ONE},
 };
 
 const NOWHERE: MetaInfo = MetaInfo { start: (0, 0), end: (0, 0) };
@@ -121,7 +121,7 @@ fn constant(own: &ConstExpr) -> theirs::ConstExpr {
         ConstKind::Bool(false) => theirs::ConstExprEnum::False,
         ConstKind::Number(literal) => match stated(literal) {
             Ok(own) => theirs::ConstExprEnum::NumUnsigned(literal.value.as_u64(), own),
-            Err(own) => theirs::ConstExprEnum::NumSigned(literal.value.as_i64(), own),
+            Err(own) => theirs::ConstExprEnum::NumSigned(literal.value.as_u64().cast_signed(), own),
         },
         ConstKind::Decimal(_) => panic!("they have no numbers with a point"),
         ConstKind::Neg(_) | ConstKind::Not(_) | ConstKind::Mul(..) | ConstKind::Div(..) | ConstKind::Rem(..) => {
@@ -212,7 +212,7 @@ fn index(own: &Expr) -> UntypedExpr {
 fn number(literal: &Literal) -> theirs::ExprEnum<()> {
     match stated(literal) {
         Ok(own) => theirs::ExprEnum::NumUnsigned(literal.value.as_u64(), own),
-        Err(own) => theirs::ExprEnum::NumSigned(literal.value.as_i64(), own),
+        Err(own) => theirs::ExprEnum::NumSigned(literal.value.as_u64().cast_signed(), own),
     }
 }
 
@@ -243,7 +243,12 @@ fn expr(own: &Expr) -> UntypedExpr {
         ExprKind::Bool(true) => E::True,
         ExprKind::Bool(false) => E::False,
         ExprKind::Number(literal) => number(literal),
-        ExprKind::Decimal(_) | ExprKind::ToList(_) | ExprKind::Len(_) | ExprKind::Push(..) => {
+        ExprKind::Decimal(_)
+        | ExprKind::ToList(_)
+        | ExprKind::Len(_)
+        | ExprKind::Push(..)
+        | ExprKind::Method(..)
+        | ExprKind::FromBits(..) => {
             panic!("they have neither numbers with a point nor lists")
         }
         ExprKind::Variable(name) => E::Identifier(name.clone()),
@@ -324,12 +329,12 @@ fn pattern(own: &Pattern) -> UntypedPattern {
         PatternKind::Bool(false) => P::False,
         PatternKind::Range(from, to, inclusive) => {
             let (lo, hi, own) = ends(from, to);
-            let hi = if *inclusive { hi } else { hi - Number::ONE };
+            let hi = if *inclusive { hi } else { hi - ONE };
             match (own, lo == hi) {
                 (Ok(own), true) => P::NumUnsigned(lo.as_u64(), own),
                 (Ok(own), false) => P::UnsignedInclusiveRange(lo.as_u64(), hi.as_u64(), own),
-                (Err(own), true) => P::NumSigned(lo.as_i64(), own),
-                (Err(own), false) => P::SignedInclusiveRange(lo.as_i64(), hi.as_i64(), own),
+                (Err(own), true) => P::NumSigned(lo.as_u64().cast_signed(), own),
+                (Err(own), false) => P::SignedInclusiveRange(lo.as_u64().cast_signed(), hi.as_u64().cast_signed(), own),
             }
         }
         PatternKind::Constant(_) | PatternKind::Numbers(..) => panic!("the type checker makes these"),
