@@ -71,7 +71,7 @@ fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, S
         let ports: Vec<String> = circuit.outputs().iter().map(|o| format!("{}: {}", o.port.name, o.port.ty)).collect();
         return Err(wrong(format!("expected a result {}, got ({})", port_type(&function.result), ports.join(", "))));
     }
-    if !function.result.is_plain() || function.params.iter().any(|p| !p.ty.is_plain()) {
+    if !function.result.is_flat() || function.params.iter().any(|p| !p.ty.is_flat()) {
         let fault = wrong("expected numbers, arrays, tuples and structs, got a list or an enum with fields".into());
         return Err(fault.hint("bind a function that takes and returns fixed parts of them"));
     }

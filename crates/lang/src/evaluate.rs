@@ -74,6 +74,7 @@ impl Machine<'_> {
                 self.release(top);
                 count
             }
+            ExprKind::Method(method, format, values) => self.method(*method, *format, values, span)?,
             ExprKind::Root(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
                 match ty.float {
@@ -232,7 +233,8 @@ impl Machine<'_> {
             | ExprKind::Cast(_)
             | ExprKind::Extreme(..)
             | ExprKind::Len(_)
-            | ExprKind::Root(_) => {
+            | ExprKind::Root(_)
+            | ExprKind::Method(..) => {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
             }

@@ -6,12 +6,13 @@ use garblet_circuit::Float;
 use garblet_synthesis::builder::{Bit, CircuitBuilder, FloatFormat, Integer, Signed, Unsigned};
 
 use crate::{
+    arithmetic::bit,
     gates::Value,
     machine::Machine,
     number::{Number, ONE, ZERO, mask, power},
     operation::Kind,
     source_error::SourceError,
-    tree::{BinaryOp, Scalar, Span},
+    tree::{BinaryOp, Expr, Method, Scalar, Span},
     word::Word,
 };
 
@@ -51,6 +52,7 @@ pub(crate) fn is_float(kind: Kind) -> bool {
             | Kind::FloatMul
             | Kind::FloatDiv
             | Kind::FloatRoot
+            | Kind::FloatMulAdd
             | Kind::FloatCompare
             | Kind::FloatFromInt
             | Kind::FloatToInt
@@ -68,6 +70,7 @@ pub(crate) fn build(c: &mut CircuitBuilder, kind: Kind, operands: &[Value], code
         Kind::FloatMul => c.float_mul(format, &number(0), &number(1)).bits().to_vec(),
         Kind::FloatDiv => c.float_div(format, &number(0), &number(1)).bits().to_vec(),
         Kind::FloatRoot => c.float_sqrt(format, &number(0)).bits().to_vec(),
+        Kind::FloatMulAdd => c.float_mul_add(format, &number(0), &number(1), &number(2)).bits().to_vec(),
         Kind::FloatCompare => c.float_compare(format, &number(0), &number(1)).to_vec(),
         Kind::FloatFromInt => {
             let width = operands[0].signed_width().max(2);
@@ -143,7 +146,7 @@ impl Machine<'_> {
         }
         let (a, b) = if let BinaryOp::Greater | BinaryOp::GreaterEqual = op { (b, a) } else { (a, b) };
         let compared = self.float(kind, format, &[a, b], 3, span)?;
-        let [less, equal] = [0, 1].map(|at| crate::arithmetic::bit(compared, at));
+        let [less, equal] = [0, 1].map(|at| bit(compared, at));
         Ok(match op {
             BinaryOp::Less | BinaryOp::Greater => less,
             BinaryOp::Equal => equal,
@@ -170,6 +173,47 @@ impl Machine<'_> {
         let nan = self.less(Word::constant(infinity(format)), magnitude, span);
         let first = self.or(first, nan, span);
         Ok(self.select(first, a, b, span))
+    }
+
+    /// A method of numbers of a format.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn method(
+        &mut self,
+        method: Method,
+        format: Float,
+        values: &[Expr],
+        span: Span,
+    ) -> Result<Word, SourceError> {
+        let values = values.iter().map(|value| self.scalar(value)).collect::<Result<Vec<_>, _>>()?;
+        let width = format.width() as u16;
+        let (a, infinity) = (values[0], Word::constant(infinity(format)));
+        let magnitude = |machine: &mut Self| machine.and(a, Word::constant(sign_of(format) - ONE), span);
+        Ok(match method {
+            Method::Abs => magnitude(self),
+            Method::Root => self.float(Kind::FloatRoot, format, &values, width, span)?,
+            Method::MulAdd => self.float(Kind::FloatMulAdd, format, &values, width, span)?,
+            Method::Min | Method::Max => self.float_extreme(method == Method::Max, a, values[1], format, span)?,
+            Method::CopySign => {
+                let (magnitude, sign) = (magnitude(self), self.and(values[1], Word::constant(sign_of(format)), span));
+                self.or(magnitude, sign, span)
+            }
+            Method::IsNan => {
+                let magnitude = magnitude(self);
+                self.less(infinity, magnitude, span)
+            }
+            Method::IsInfinite => {
+                let magnitude = magnitude(self);
+                self.equal(magnitude, infinity, span)
+            }
+            Method::IsFinite => {
+                let magnitude = magnitude(self);
+                self.less(magnitude, infinity, span)
+            }
+            Method::IsSignNegative => bit(a, width - 1),
+            Method::IsSignPositive => self.not(bit(a, width - 1), span),
+            Method::ToBits | Method::FromBits => a,
+        })
     }
 
     /// `x as T`.

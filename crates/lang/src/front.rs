@@ -6,6 +6,7 @@ mod built_in;
 mod check;
 mod constants;
 mod expressions;
+mod methods;
 mod parser;
 mod patterns;
 mod scanner;

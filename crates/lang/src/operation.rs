@@ -59,6 +59,8 @@ pub(crate) enum Kind {
     FloatDiv,
     /// a, format (known): the square root.
     FloatRoot,
+    /// a, b, c, format (known): the product of a and b, and c added, rounded once.
+    FloatMulAdd,
     /// a, b, format (known): whether a is less, whether they are equal, and whether one of them is NaN.
     FloatCompare,
     /// An integer, format (known): the next number.
@@ -72,7 +74,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 33] = [
+    const ALL: [Kind; 34] = [
         Kind::Add,
         Kind::WrappingAdd,
         Kind::Sub,
@@ -101,6 +103,7 @@ impl Kind {
         Kind::FloatMul,
         Kind::FloatDiv,
         Kind::FloatRoot,
+        Kind::FloatMulAdd,
         Kind::FloatCompare,
         Kind::FloatFromInt,
         Kind::FloatToInt,
@@ -140,6 +143,7 @@ impl Kind {
             Kind::FloatAdd | Kind::FloatSub => 24 * width,
             Kind::FloatMul | Kind::FloatDiv => 3 * width * width / 2,
             Kind::FloatRoot => width * width * 3 / 4,
+            Kind::FloatMulAdd => 5 * width * width / 2,
             Kind::FloatCompare => 5 * widest,
             Kind::FloatFromInt | Kind::FloatToInt | Kind::FloatConvert => 14 * width.max(widest),
             Kind::OneHot => width,

@@ -170,12 +170,26 @@ impl Ty {
 
     /// Returns whether values hold no enum with fields, no list and no floating-point number, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
+        self.is_flat() && !self.has_floats()
+    }
+
+    /// Returns whether values hold no enum with fields and no list, so that their words are their wires.
+    pub(crate) fn is_flat(&self) -> bool {
         match self {
-            Ty::Scalar(scalar) => scalar.float.is_none(),
-            Ty::Array(element, _) => element.is_plain(),
+            Ty::Scalar(_) => true,
+            Ty::Array(element, _) => element.is_flat(),
             Ty::List(..) => false,
-            Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_plain()),
+            Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_flat()),
             Ty::Enum(e) => e.variants.iter().all(|(_, fields)| fields.is_empty()),
+        }
+    }
+
+    fn has_floats(&self) -> bool {
+        match self {
+            Ty::Scalar(scalar) => scalar.float.is_some(),
+            Ty::Array(element, _) | Ty::List(element, _) => element.has_floats(),
+            Ty::Record(fields) => fields.iter().any(|(_, ty)| ty.has_floats()),
+            Ty::Enum(e) => e.variants.iter().flat_map(|(_, fields)| fields).any(Ty::has_floats),
         }
     }
 
@@ -335,6 +349,26 @@ pub(crate) enum BinaryOp {
     Shr,
 }
 
+/// A method of floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Abs,
+    Root,
+    Min,
+    Max,
+    /// The first number with the sign of the second.
+    CopySign,
+    /// The product of the first two, and the third added, rounded once.
+    MulAdd,
+    IsNan,
+    IsInfinite,
+    IsFinite,
+    IsSignNegative,
+    IsSignPositive,
+    ToBits,
+    FromBits,
+}
+
 pub(crate) enum ExprKind {
     Constant(Number),
     Var(VarId),
@@ -369,6 +403,8 @@ pub(crate) enum ExprKind {
     Extreme(bool, Box<Expr>, Box<Expr>),
     /// The square root.
     Root(Box<Expr>),
+    /// A method of a format, of the first value.
+    Method(Method, Float, Vec<Expr>),
     Block(Vec<Stmt>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Match {

@@ -4,11 +4,13 @@ mod types;
 
 use std::collections::HashMap;
 
+use garblet_circuit::Float;
+
 pub(super) use types::{Int, Literal, Name, Open, Size, Type};
 
 use crate::{
     number::{Decimal, Number},
-    tree::Span,
+    tree::{Method, Span},
 };
 
 /// A program: its definitions by name.
@@ -283,7 +285,11 @@ impl Expr {
             | ExprKind::Variable(_)
             | ExprKind::Range(..)
             | ExprKind::Block(_) => Vec::new(),
-            ExprKind::Array(parts) | ExprKind::Tuple(parts) | ExprKind::Call(_, parts) => parts.iter_mut().collect(),
+            ExprKind::Array(parts)
+            | ExprKind::Tuple(parts)
+            | ExprKind::Call(_, parts)
+            | ExprKind::Method(_, parts)
+            | ExprKind::FromBits(_, parts) => parts.iter_mut().collect(),
             ExprKind::Repeat(x, _)
             | ExprKind::ToList(x)
             | ExprKind::Len(x)
@@ -340,6 +346,10 @@ pub(super) enum ExprKind {
     Op(Op, Box<Expr>, Box<Expr>),
     Block(Vec<Stmt>),
     Call(Callee, Vec<Expr>),
+    /// `VALUE.METHOD(VALUE, ..)`, of a floating-point number.
+    Method(Method, Vec<Expr>),
+    /// `f64::from_bits(VALUE)`
+    FromBits(Float, Vec<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Cast(Type, Box<Expr>),
     /// Numbers from the first constant to the second one, which is included if the flag is set.

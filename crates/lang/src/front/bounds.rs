@@ -315,10 +315,8 @@ impl<'a> Body<'a, '_> {
                 self.shapes.array(element)
             }
             ExprKind::ToList(x) => self.expr(x)?,
-            ExprKind::Len(x) => {
-                self.expr(x)?;
-                Shape::Scalar
-            }
+            ExprKind::Len(x) => self.expr(x).map(|_| Shape::Scalar)?,
+            ExprKind::Method(_, parts) | ExprKind::FromBits(_, parts) => self.all(parts).map(|_| Shape::Scalar)?,
             ExprKind::Push(list, value) => {
                 self.all([&**list, &**value])?;
                 Shape::unit()

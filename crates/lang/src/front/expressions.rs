@@ -11,7 +11,9 @@ use super::{
 use crate::{
     number::{Number, ONE, ZERO},
     source_error::SourceError,
-    tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
+    tree::{
+        Access, BinaryOp, Expr, ExprKind, Loop, Method, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty,
+    },
 };
 
 /// The approximate cost of an operation on floating-point numbers, relative to that on integers.
@@ -232,6 +234,7 @@ impl Context<'_> {
                     _ => (ExprKind::Len(x.into()), cost),
                 }
             }
+            ast::ExprKind::Method(..) | ast::ExprKind::FromBits(..) => self.method(expr, at)?,
             ast::ExprKind::Push(..) => return Err(SourceError::bug(at, "`push` as a value")),
             ast::ExprKind::Repeat(element, _) => {
                 let (_, count) = array(ty, at)?;
@@ -266,6 +269,25 @@ impl Context<'_> {
                 None => self.call(&callee.name, arguments, at)?,
             },
         })
+    }
+
+    /// A method of a floating-point number.
+    fn method(&mut self, expr: &ast::Expr, at: Span) -> Costed<ExprKind> {
+        let (method, format, parts) = match &expr.kind {
+            ast::ExprKind::Method(method, parts) => (*method, None, parts),
+            ast::ExprKind::FromBits(format, parts) => (Method::FromBits, Some(*format), parts),
+            _ => return Err(SourceError::bug(at, "a value other than a method")),
+        };
+        let (values, cost) = self.all(parts)?;
+        let own = || values.first().and_then(|value| value.ty.scalar()?.float);
+        let Some(format) = format.or_else(own) else { return Err(SourceError::bug(at, "a method of another type")) };
+        let width = u64::from(format.width());
+        let own = match method {
+            Method::MulAdd | Method::Root => width * width,
+            Method::Min | Method::Max => FLOAT_COST * width,
+            _ => width,
+        };
+        Ok((ExprKind::Method(method, format, values), cost.saturating_add(own)))
     }
 
     /// An array as a list.

@@ -45,6 +45,30 @@ fn a_bound_circuit_gives_what_the_body_gives() {
 }
 
 #[test]
+fn a_circuit_may_stand_for_a_function_of_floating_point_numbers() {
+    let source = "fn sum(a: f64, b: f64) -> f64 { a + b }\n\
+        pub fn main(a: f64, b: f64) -> f64 { sum(a, sum(b, 0.25)) * 2.0 }";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.garble.rs"), source).expect("written");
+    let load = |externs: &str| {
+        let file = folder.path().join("p.json");
+        std::fs::write(&file, format!("{{\"source\": \"s.garble.rs\", \"externs\": {externs}}}")).expect("written");
+        let front_ends = FrontEnds::standard().with(Language { options: Options::default() });
+        front_ends.load(&file.display().to_string()).unwrap_or_else(|e| panic!("{}", e.render()))
+    };
+    let (body, bound) = (load("{}"), load("{\"sum\": \"lib:f64-add\"}"));
+    assert!(bound.instance_count() > 1 && bound.digest() != body.digest());
+    for (a, b) in [(1.5f64, -2.75), (1e300, 1e300), (f64::INFINITY, f64::NEG_INFINITY), (-0.0, 5e-324)] {
+        let inputs = [a, b].map(|number| Bits::from_u128(number.to_bits().into(), 64));
+        let outputs = evaluate(&bound, &inputs);
+        assert_eq!(outputs, evaluate(&body, &inputs), "{a:?} and {b:?}");
+        let expected = (a + (b + 0.25)) * 2.0;
+        let got = f64::from_bits(outputs[0].to_u128().expect("64 bits") as u64);
+        assert!(got == expected || got.is_nan() && expected.is_nan(), "{a:?} and {b:?}: {got:?}");
+    }
+}
+
+#[test]
 fn circuits_that_do_not_fit_are_refused() {
     let message = fails("{\"product\": \"lib:add(8)\"}");
     assert!(

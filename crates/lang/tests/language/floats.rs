@@ -88,6 +88,61 @@ fn operations_are_those_of_rust() {
 }
 
 #[test]
+fn methods_and_constants_are_those_of_rust() {
+    let operations: [Operation; 20] = [
+        ("f64", "a.abs() + 0.0 * b", |a, b| bits(a.abs() + 0.0 * b)),
+        ("f64", "a.sqrt()", |a, _| bits(a.sqrt())),
+        ("f64", "a.mul_add(b, -1.5)", |a, b| bits(a.mul_add(b, -1.5))),
+        ("f64", "b.mul_add(1e-3, a)", |a, b| bits(b.mul_add(1e-3, a))),
+        ("f64", "a.copysign(b) * 1.0", |a, b| bits(a.copysign(b) * 1.0)),
+        ("f64", "a.max(1.25)", |a, _| bits(a.max(1.25))),
+        ("f64", "(a + b).min(-2.5)", |a, b| bits((a + b).min(-2.5))),
+        ("bool", "(a - b).is_nan()", |a, b| (a - b).is_nan().into()),
+        ("bool", "(a + b).is_infinite()", |a, b| (a + b).is_infinite().into()),
+        ("bool", "a.is_finite() && b.is_finite()", |a, b| (a.is_finite() && b.is_finite()).into()),
+        ("bool", "a.is_sign_negative() ^ b.is_sign_positive()", |a, b| {
+            (a.is_sign_negative() ^ b.is_sign_positive()).into()
+        }),
+        ("u64", "a.to_bits() ^ b.to_bits()", |a, b| (a.to_bits() ^ b.to_bits()).into()),
+        ("f64", "f64::from_bits(a.to_bits() & !1) * 1.0", |a, _| bits(f64::from_bits(a.to_bits() & !1) * 1.0)),
+        ("u32", "f32::from_bits((a as f32).to_bits() & 0x7fff_ffff).to_bits() & 0x7f80_0000", |a, _| {
+            ((a as f32).to_bits() & 0x7f80_0000).into()
+        }),
+        ("f64", "-1.5f64.abs() + (-2.25f64).abs() + 0.0 * a", |a, _| bits(-1.5f64.abs() + (-2.25f64).abs() + 0.0 * a)),
+        ("f64", "a * f64::EPSILON + f64::MIN_POSITIVE", |a, _| bits(a * f64::EPSILON + f64::MIN_POSITIVE)),
+        ("bool", "a < f64::MAX && b > f64::MIN", |a, b| (a < f64::MAX && b > f64::MIN).into()),
+        ("bool", "a == f64::INFINITY || b == f64::NEG_INFINITY || a == f64::NAN", |a, b| {
+            (a == f64::INFINITY || b == f64::NEG_INFINITY).into()
+        }),
+        ("f64", "K + (f32::MAX as f64) + 0.0 * a", |a, _| bits(f64::EPSILON / 2.0 + f64::from(f32::MAX) + 0.0 * a)),
+        ("f64", "[a, b][(a.to_bits() as usize) & 1].abs()", |a, b| bits([a, b][(a.to_bits() & 1) as usize].abs())),
+    ];
+    for (result, text, expected) in operations {
+        let source = "const K: f64 = f64::EPSILON / 2.0;\n";
+        let program = program(&format!("{source}pub fn main(a: f64, b: f64) -> {result} {{ {text} }}"));
+        for (k, a) in EDGES.into_iter().enumerate() {
+            for b in EDGES.into_iter().skip(k % 3).step_by(3) {
+                let [x, y] = [a, b].map(f64::from_bits);
+                // The payload of a NaN is not said.
+                if !(text.contains("to_bits() ^") && (x.is_nan() || y.is_nan())) {
+                    assert_eq!(of(&program, [a, b]), expected(x, y), "{text} of {x:?} and {y:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wiring_costs_nothing() {
+    for (result, text) in
+        [("f64", "a.abs()"), ("f64", "a.copysign(b)"), ("u64", "a.to_bits()"), ("bool", "a.is_sign_negative()")]
+    {
+        let program = program(&format!("pub fn main(a: f64, b: f64) -> {result} {{ {text} }}"));
+        assert_eq!(program.stats().and, 0, "{text}");
+    }
+}
+
+#[test]
 fn integers_become_the_next_number() {
     for (ty, expected) in [
         ("i64", (|a: u64| (a as i64) as f64) as fn(u64) -> f64),
@@ -191,6 +246,17 @@ fn what_rust_refuses_is_refused() {
         ("a << 1", "expected an integer, got f64"),
         ("!a", "expected a bool or an integer, got f64"),
         ("a + 1.5f16", "expected f32 or f64 as the suffix"),
+        ("a.abs(b)", "expected 0 arguments, got 1"),
+        ("a.mul_add(b)", "expected 2 arguments, got 1"),
+        ("a.max(b as f32)", "expected f64, got f32"),
+        ("a + 1.5.abs()", "the type of this number is not known here"),
+        ("let x = 1.5; x.abs() + a", "the type of this number is not known here"),
+        ("a + (5u8.max(3) as f64)", "numbers have no fields"),
+        ("let x = 5u8; a + (x.max(3) as f64)", "expected f32 or f64, got u8"),
+        ("a.floor()", "expected the end of the field, got `(`"),
+        ("f64::from_bits(a)", "expected u64, got f64"),
+        ("f64::from_bits()", "expected 1 argument, got 0"),
+        ("a + f64::PI", "there is no enum `f64`"),
     ] {
         let got = refused(&main(body));
         assert!(got.contains(message), "{body}: {got}");

@@ -60,7 +60,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
         &[
-            "expected the end of the field, got `(` @ 2:10 ? the only methods are `.len()` and `.push(x)`: call a function, `f(x)`",
+            "expected the end of the field, got `(` @ 2:10 ? the only methods are `.len()`, `.push(x)` and those of floating-point numbers, such as `.abs()`: call a function, `f(x)`",
         ],
     ),
     (
@@ -354,8 +354,10 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected bool, got f64 @ 2:8 ? compare it, as in `x != 0.0`"],
     ),
     (
-        "pub fn main(a: f64, b: f64) -> f64 {\n    f64::MAX\n}",
-        &["there is no enum `f64` @ 2:5 ? write the number itself"],
+        "pub fn main(a: f64, b: f64) -> f64 {\n    f64::PI\n}",
+        &[
+            "there is no enum `f64` @ 2:5 ? its constants are MAX, MIN, MIN_POSITIVE, EPSILON, INFINITY, NEG_INFINITY and NAN",
+        ],
     ),
     (
         "pub fn main(a: f64, b: f64) -> bool {\n    a as bool\n}",

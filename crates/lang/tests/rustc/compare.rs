@@ -108,6 +108,12 @@ pub(crate) const LIMITS: &[Limit] = &[
         error: "compiling takes more than",
         stated: "A source that takes more is refused, with the line that takes most",
     },
+    Limit { name: "remainders of floating-point numbers", error: " has no `%`", stated: "There is no `%`" },
+    Limit {
+        name: "matches of floating-point numbers",
+        error: "cannot be matched",
+        stated: "Floating-point numbers are no patterns",
+    },
     Limit {
         name: "usize beyond 32 bits",
         error: "out of range for usize: expected 0 to 4294967295, got",

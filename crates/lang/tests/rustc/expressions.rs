@@ -137,6 +137,7 @@ impl Generator {
         match ty {
             Ty::Bool => self.boolean(depth - 1),
             Ty::Int(int) => self.arithmetic(*int, depth - 1),
+            Ty::Float(bits) => self.floating(*bits, depth - 1),
             _ => match self.dice.chance(50) {
                 true => self.made(ty, depth - 1),
                 false => self.leaf(ty),
@@ -164,6 +165,7 @@ impl Generator {
                 Expr::Name(format!("{}::{}", int.name, self.dice.pick(&["MAX", "MIN"])))
             }
             Ty::Int(int) => self.number(*int).1,
+            Ty::Float(bits) => self.decimal(*bits),
             _ => self.made(ty, 0),
         }
     }
@@ -325,8 +327,8 @@ impl Generator {
     fn boolean(&mut self, depth: usize) -> Expr {
         match self.dice.below(12) {
             0..=6 => {
-                let ty = if self.dice.chance(90) { Ty::Int(self.int()) } else { self.ty(1) };
-                let ordered = matches!(ty, Ty::Int(_) | Ty::Bool);
+                let ty = if self.dice.chance(85) { Ty::Int(self.int()) } else { self.ty(1) };
+                let ordered = matches!(ty, Ty::Int(_) | Ty::Bool | Ty::Float(_));
                 let ops: &[&str] = if ordered { &["<", ">", "<=", ">=", "==", "!="] } else { &["==", "!="] };
                 let op = self.dice.pick(ops);
                 let sides = [0, 1].map(|_| boxed(self.value_when(false, &ty, depth)));
@@ -338,7 +340,73 @@ impl Generator {
                 Expr::Binary(op, boxed(self.value(&Ty::Bool, depth)), boxed(self.value(&Ty::Bool, depth)))
             }
             10 => Expr::Unary('!', boxed(self.value(&Ty::Bool, depth))),
+            11 if self.dice.chance(30) => {
+                let ty = Ty::Float(self.dice.pick(&[32, 64]));
+                let name = self.dice.pick(&["is_nan", "is_infinite", "is_finite"]);
+                // The type of what has methods must be known before them.
+                Expr::Method(name, vec![Expr::Cast(boxed(self.value_when(false, &ty, depth)), ty)])
+            }
             _ => self.leaf(&Ty::Bool),
+        }
+    }
+
+    /// A floating-point number, often an edge.
+    pub(crate) fn real(&mut self) -> f64 {
+        match self.dice.below(12) {
+            0 => 0.0,
+            1 => -0.0,
+            2 => f64::NAN,
+            3 => f64::INFINITY,
+            4 => f64::NEG_INFINITY,
+            5 => f64::from_bits(self.dice.wide() as u64),
+            6 => f64::from(f32::from_bits(self.dice.wide() as u32)),
+            7 => f64::MIN_POSITIVE / 4.0,
+            8 => 16777217.0,
+            _ => (self.dice.below(4000) as f64 - 2000.0) / 16.0,
+        }
+    }
+
+    /// A floating-point number as it is written.
+    fn decimal(&mut self, bits: u32) -> Expr {
+        let name = if bits == 32 { "f32" } else { "f64" };
+        if self.dice.chance(8) {
+            let constant = ["MAX", "MIN", "EPSILON", "INFINITY", "NEG_INFINITY", "NAN", "MIN_POSITIVE"];
+            return Expr::Name(format!("{name}::{}", self.dice.pick(&constant)));
+        }
+        let text = match self.dice.below(6) {
+            0 => format!("{}e{}", self.dice.below(100), self.dice.below(9)),
+            1 => format!("{}.5e-{}", self.dice.below(100), self.dice.below(30)),
+            2 => format!("1_{:03}.0", self.dice.below(1000)),
+            3 => self.dice.pick(&["0.1", "0.3", "1.0", "2.0", "16777217.0", "1e38"]).into(),
+            _ => format!("{}.{}", self.dice.below(50), self.dice.below(1000)),
+        };
+        let suffix = if self.dice.chance(self.suffixed) { name } else { "" };
+        let value = Expr::Literal(format!("{text}{suffix}"));
+        if self.dice.chance(25) { Expr::Unary('-', boxed(value)) } else { value }
+    }
+
+    fn floating(&mut self, bits: u32, depth: usize) -> Expr {
+        let ty = Ty::Float(bits);
+        match self.dice.below(12) {
+            0..=4 => {
+                let op = self.dice.pick(&["+", "-", "*", "/"]);
+                Expr::Binary(op, boxed(self.value(&ty, depth)), boxed(self.value(&ty, depth)))
+            }
+            5 => Expr::Unary('-', boxed(self.value(&ty, depth))),
+            6 | 7 => {
+                let from = match self.dice.chance(30) {
+                    true => Ty::Float(96 - bits),
+                    false => Ty::Int(self.int()),
+                };
+                Expr::Cast(boxed(self.value_when(false, &from, depth)), ty)
+            }
+            8 | 9 => {
+                let (name, count) = self.dice.pick(&[("abs", 0), ("sqrt", 0), ("mul_add", 2)]);
+                let first = Expr::Cast(boxed(self.value_when(false, &ty, depth)), ty.clone());
+                let rest = (0..count).map(|_| self.value_when(true, &ty, depth)).collect::<Vec<_>>();
+                Expr::Method(name, [first].into_iter().chain(rest).collect())
+            }
+            _ => self.leaf(&ty),
         }
     }
 
@@ -402,7 +470,12 @@ impl Generator {
     }
 
     fn cast(&mut self, int: Int, depth: usize) -> Expr {
-        let from = if self.dice.chance(15) { Ty::Bool } else { Ty::Int(self.int()) };
+        let from = match self.dice.below(100) {
+            0..15 => Ty::Bool,
+            // Rustc has more of a `usize`.
+            15..22 if int.name != "usize" => Ty::Float(self.dice.pick(&[32, 64])),
+            _ => Ty::Int(self.int()),
+        };
         // `-1 as u8` is refused.
         let negative = matches!(&from, Ty::Int(own) if own.signed) && !int.signed && self.dice.chance(90);
         let suffixed = if negative { 100 } else { self.suffixed };

@@ -308,7 +308,11 @@ impl Generator {
     }
 
     pub(crate) fn scalar(&mut self) -> Ty {
-        if self.dice.chance(15) { Ty::Bool } else { Ty::Int(self.int()) }
+        match self.dice.below(100) {
+            0..15 => Ty::Bool,
+            15..22 => Ty::Float(self.dice.pick(&[32, 64, 64])),
+            _ => Ty::Int(self.int()),
+        }
     }
 
     /// The type of a variable, which may be a list.
@@ -371,6 +375,8 @@ impl Generator {
                 };
                 Input::Int(*int, bits & mask)
             }
+            Ty::Float(32) => Input::Float(32, (self.real() as f32).to_bits().into()),
+            Ty::Float(bits) => Input::Float(*bits, self.real().to_bits()),
             Ty::Tuple(parts) => Input::Tuple(parts.iter().map(|ty| self.input(ty)).collect()),
             Ty::Array(element, size) => Input::Array((0..size.count).map(|_| self.input(element)).collect()),
             Ty::List(element, most) => {

@@ -59,6 +59,7 @@ fn another(old: Expr, names: &[String], dice: &mut Dice) -> Expr {
         Expr::Literal(text) => {
             let end = text.find(['u', 'i']).unwrap_or(text.len());
             match dice.below(4) {
+                0 if text.contains('.') => Expr::Literal(text.trim_end_matches(|c| c != '.').replace('.', "")),
                 0 => Expr::Literal(text[..end].into()),
                 1 => {
                     Expr::Literal(dice.pick(&["256", "2147483648", "5000000000", "18446744073709551616", "300"]).into())
@@ -210,7 +211,7 @@ fn damage_item(program: &mut Program, dice: &mut Dice) {
 /// Numbers the variants of an enum from the last.
 fn reverse(input: &mut Input, name: &str, last: usize) {
     match input {
-        Input::Bool(_) | Input::Int(..) => {}
+        Input::Bool(_) | Input::Int(..) | Input::Float(..) => {}
         Input::Tuple(parts) | Input::Array(parts) | Input::List(parts) => {
             parts.iter_mut().for_each(|part| reverse(part, name, last));
         }

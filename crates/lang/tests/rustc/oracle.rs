@@ -132,7 +132,7 @@ fn module(number: usize, program: &Source) -> String {
     for line in program.text.lines() {
         // Values are copied and compared.
         if line.starts_with("struct ") || line.starts_with("enum ") {
-            text += "#[derive(Clone, Copy, Debug, PartialEq, Eq)] ";
+            text += "#[derive(Clone, Copy, Debug, PartialEq)] ";
         }
         text += line;
         text.push('\n');

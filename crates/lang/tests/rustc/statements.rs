@@ -170,6 +170,7 @@ impl Generator {
                 let masked = Expr::Binary("&", Box::new(self.value(&ty, depth)), Box::new(value));
                 (self.dice.pick(&["+=", "-="]), masked)
             }
+            (Ty::Float(_), 0 | 1) => (self.dice.pick(&["+=", "-=", "*=", "/="]), self.value(&ty, depth)),
             (Ty::Bool, 0 | 1) => (self.dice.pick(&["&=", "|=", "^="]), self.value(&ty, depth)),
             _ => ("=", self.value(&ty, depth)),
         };

@@ -86,6 +86,7 @@ pub(crate) fn ty(ty: &Ty) -> String {
     match ty {
         Ty::Bool => "bool".into(),
         Ty::Int(int) => int.name.into(),
+        Ty::Float(bits) => format!("f{bits}"),
         Ty::Tuple(parts) => tuple(parts.iter().map(self::ty).collect()),
         Ty::Array(element, size) => format!("[{}; {}]", self::ty(element), size.text),
         Ty::List(element, most) => format!("[{}; ..{most}]", self::ty(element)),
@@ -185,6 +186,10 @@ fn bare(value: &Expr, depth: usize) -> (String, usize) {
             let gap = if arguments.len() > 1 { format!(",\n{}", "    ".repeat(depth + 2)) } else { ", ".into() };
             format!("{name}({})", list(arguments).join(&gap))
         }
+        Expr::Method(name, parts) => {
+            let (first, rest) = parts.split_first().expect("a value");
+            format!("{}.{name}({})", whole(first, depth), list(rest).join(", "))
+        }
         Expr::Len(a) => format!("{}.len()", whole(a, depth)),
         Expr::Index(a, index) => format!("{}[{}]", whole(a, depth), expr(index, depth)),
         Expr::Field(a, field) => format!("{}.{field}", whole(a, depth)),
@@ -266,6 +271,7 @@ pub(crate) fn input(value: &Input) -> String {
             format!("{}{}", (*bits as i128) << shift >> shift, int.name)
         }
         Input::Int(int, bits) => format!("{bits}{}", int.name),
+        Input::Float(width, bits) => format!("f{width}::from_bits({bits}u{width})"),
         Input::Tuple(parts) => tuple(list(parts)),
         Input::Array(parts) => format!("[{}]", list(parts).join(", ")),
         Input::List(parts) => format!("{LIST}[{}])", list(parts).join(", ")),

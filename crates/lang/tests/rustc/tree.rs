@@ -5,6 +5,8 @@
 pub(crate) enum Ty {
     Bool,
     Int(Int),
+    /// `f32` or `f64`, by its bits.
+    Float(u32),
     Tuple(Vec<Ty>),
     Array(Box<Ty>, Size),
     /// At most so many values.
@@ -72,6 +74,8 @@ pub(crate) enum Expr {
     Unary(char, Box<Expr>),
     Cast(Box<Expr>, Ty),
     Call(String, Vec<Expr>),
+    /// A method of the first value.
+    Method(&'static str, Vec<Expr>),
     /// `.len()` of an array or a list.
     Len(Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
@@ -154,6 +158,8 @@ pub(crate) enum Input {
     Bool(bool),
     /// The low bits of a number.
     Int(Int, u128),
+    /// The bits of a floating-point number, and how many they are.
+    Float(u32, u64),
     Tuple(Vec<Input>),
     Array(Vec<Input>),
     List(Vec<Input>),
@@ -218,9 +224,11 @@ impl Expr {
             Expr::Binary(_, a, b) | Expr::Index(a, b) | Expr::Range(a, _, b) => vec![a, b],
             Expr::Unary(_, a) | Expr::Cast(a, _) | Expr::Len(a) | Expr::Field(a, _) | Expr::Repeat(a, _) => vec![a],
             Expr::Bare(a) => vec![a],
-            Expr::Call(_, parts) | Expr::Tuple(parts) | Expr::Array(parts) | Expr::List(parts) => {
-                parts.iter_mut().collect()
-            }
+            Expr::Call(_, parts)
+            | Expr::Method(_, parts)
+            | Expr::Tuple(parts)
+            | Expr::Array(parts)
+            | Expr::List(parts) => parts.iter_mut().collect(),
             Expr::Struct(_, fields) => fields.iter_mut().map(|(_, value)| value).collect(),
             Expr::If(condition, _, other) => {
                 let mut parts: Vec<&mut Expr> = vec![condition];

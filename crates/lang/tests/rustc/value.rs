@@ -1,6 +1,7 @@
 //! Values: as rustc's programs print them, and as wires.
 
 use garblet_circuit::{Bits, Type};
+use garblet_formats::value::{bits_of_float, float_of_bits};
 
 use crate::tree::Input;
 
@@ -33,7 +34,7 @@ fn eat(rest: &mut &str, start: &str) -> bool {
 }
 
 fn parse(rest: &mut &str) -> Printed {
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_alphanumeric() && !"_-.".contains(c)).unwrap_or(rest.len());
     let (word, after) = rest.split_at(end);
     *rest = after;
     if eat(rest, " { ") {
@@ -121,6 +122,11 @@ pub(crate) fn is(ty: &Type, bits: &Bits, printed: &Printed) -> bool {
         (Type::Unsigned(32), Printed::Word(word)) => {
             word.parse::<u64>().is_ok_and(|value| bits.to_u128() == Some((value as u32).into()))
         }
+        (Type::Float(format), Printed::Word(word)) => match word.as_str() {
+            // Which NaN it is, is not said.
+            "NaN" => float_of_bits(*format, bits.to_u128().expect("64 bits") as u64).is_nan(),
+            word => bits_of_float(*format, word).map(u128::from) == bits.to_u128(),
+        },
         (_, Printed::Word(word)) => number(ty, bits).as_ref() == Some(word),
         _ => false,
     }
@@ -159,6 +165,9 @@ fn push(ty: &Type, value: &Input, into: &mut Bits) -> bool {
     match (ty, value) {
         (Type::Bool, Input::Bool(value)) => into.push(*value),
         (Type::Unsigned(width) | Type::Signed(width), Input::Int(int, value)) if int.bits == *width => {
+            (0..*width).for_each(|k| into.push(value >> k & 1 == 1));
+        }
+        (Type::Float(format), Input::Float(width, value)) if format.width() == *width => {
             (0..*width).for_each(|k| into.push(value >> k & 1 == 1));
         }
         (Type::Array(element, count), Input::Array(parts)) if *count as usize == parts.len() => {

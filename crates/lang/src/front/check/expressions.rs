@@ -1,17 +1,18 @@
 //! Expressions.
 
-use garblet_circuit::diagnostic::clip;
+use garblet_circuit::{Float, diagnostic::clip};
 
 use super::{Checked, Checker, Failed};
 use crate::{
     front::{
         ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Int, Op, Open, Pattern, Size, StmtKind, Type},
         built_in::BuiltIn,
+        methods,
         parser::names::in_source,
     },
     number::{Number, ONE, ZERO},
     source_error::SourceError,
-    tree::Span,
+    tree::{Method, Span},
 };
 
 const USIZE: Type = Type::Int(Int::Usize);
@@ -53,6 +54,8 @@ impl Checker<'_> {
                 USIZE
             }
             ExprKind::Push(..) => return self.no_value(span),
+            ExprKind::Method(method, parts) => self.method(*method, parts, span)?,
+            ExprKind::FromBits(format, parts) => self.of_bits(*format, parts, span)?,
             ExprKind::Position(whole, index) => {
                 self.expr(whole)?;
                 self.position(&whole.ty.clone(), *index, whole.span)?
@@ -84,6 +87,42 @@ impl Checker<'_> {
             }
         };
         Ok(())
+    }
+
+    /// The type of a method's result.
+    fn method(&mut self, method: Method, parts: &mut [Expr], span: Span) -> Checked<Type> {
+        self.all(parts.iter_mut())?;
+        self.arity(methods::arity(method) - 1, parts.len() - 1, span)?;
+        let ty = self.shallow(&parts[0].ty);
+        let Type::Float(format) = ty else {
+            let at = parts[0].span;
+            if let Type::Open(Open::Decimal, _) = ty {
+                let fault = SourceError::new(at, "the type of this number is not known here");
+                return self.refuse(fault.hint("state it, as in `1.5f64` or `let x: f64 = 1.5;`"));
+            }
+            let fault = SourceError::new(at, format!("expected f32 or f64, got {}", self.so_far(&ty)));
+            return self.refuse(fault.hint("other types have no methods: call a function, as in `max(a, b)`"));
+        };
+        let mut all = Ok(());
+        for part in &mut parts[1..] {
+            all = self.check(part, &ty).and(all);
+        }
+        all?;
+        Ok(match method {
+            Method::IsNan | Method::IsInfinite | Method::IsFinite | Method::IsSignNegative | Method::IsSignPositive => {
+                Type::Bool
+            }
+            Method::ToBits => Type::Int(Int::Unsigned(format.width() as u16)),
+            _ => ty,
+        })
+    }
+
+    /// The type of `f64::from_bits(x)`.
+    fn of_bits(&mut self, format: Float, parts: &mut [Expr], span: Span) -> Checked<Type> {
+        self.all(parts.iter_mut())?;
+        self.arity(1, parts.len(), span)?;
+        self.check(&mut parts[0], &Type::Int(Int::Unsigned(format.width() as u16)))?;
+        Ok(Type::Float(format))
     }
 
     /// The type of `-x`.

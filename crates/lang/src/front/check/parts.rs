@@ -4,7 +4,10 @@ use garblet_circuit::Float;
 
 use super::{Checked, Checker, definitions::listed};
 use crate::{
-    front::ast::{Expr, Fields, Type, field_of},
+    front::{
+        ast::{Expr, Fields, Type, field_of},
+        methods,
+    },
     source_error::SourceError,
     tree::Span,
 };
@@ -76,7 +79,7 @@ impl Checker<'_> {
         let program = self.program;
         let Some(definition) = program.enums.get(name) else {
             let hint = match Float::named(name) {
-                Some(_) => Some("write the number itself".into()),
+                Some(_) => Some(methods::CONSTANTS.into()),
                 None => self.type_meant(name),
             };
             return self.refuse_with(span, format!("there is no enum `{name}`"), hint);

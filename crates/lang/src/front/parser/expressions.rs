@@ -92,7 +92,11 @@ impl Parser<'_> {
         self.nested(USE_LET, |parser| {
             let begin = parser.ahead(0).span;
             let op = match parser.peek() {
-                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(..)) => {
+                // `-1.5.abs()` is the negative of a method's result.
+                Kind::Symbol("-")
+                    if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(..))
+                        && parser.ahead(2).kind != Kind::Symbol(".") =>
+                {
                     return parser.primary();
                 }
                 Kind::Symbol("-") => ExprKind::Neg,

@@ -8,6 +8,7 @@ use super::{Parsed, Parser, names::in_source, only_once};
 use crate::{
     front::{
         ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal, Op},
+        methods,
         scanner::{Kind, Unsigned},
     },
     source_error::SourceError,
@@ -63,7 +64,10 @@ impl Parser<'_> {
     fn field(&mut self, whole: Expr) -> Parsed<Expr> {
         let token = self.ahead(0);
         let at = whole.span.to(token.span);
-        if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind {
+        let is_method = matches!(token.kind, Kind::Word(word) if methods::named(word).is_some());
+        if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind
+            && !(is_method && matches!(whole.kind, ExprKind::Decimal(_)))
+        {
             return Err(
                 SourceError::new(at, "numbers have no fields").hint("write a digit after the point, as in `1.0`")
             );
@@ -101,10 +105,20 @@ impl Parser<'_> {
             let end = self.expect(")")?;
             return Ok(Expr::new(ExprKind::Push(Box::new(whole), Box::new(value)), at.to(end)));
         }
+        if let Some(method) = methods::named(&field).filter(|_| self.is("(")) {
+            self.next();
+            let outer = std::mem::replace(&mut self.structs_allowed, true);
+            let (arguments, end) = self.list(")", Self::expression)?;
+            self.structs_allowed = outer;
+            let parts = [whole].into_iter().chain(arguments).collect();
+            return Ok(Expr::new(ExprKind::Method(method, parts), at.to(end)));
+        }
         match self.is("(") {
             true => {
                 let fault = self.unexpected("the end of the field");
-                Err(fault.hint("the only methods are `.len()` and `.push(x)`: call a function, `f(x)`"))
+                Err(fault.hint(
+                    "the only methods are `.len()`, `.push(x)` and those of floating-point numbers, such as `.abs()`: call a function, `f(x)`",
+                ))
             }
             false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
         }
@@ -163,6 +177,15 @@ impl Parser<'_> {
         let (variant, end) = self.name("the name of a variant")?;
         if let Some(bound) = bound(&name, &variant) {
             return Ok(Expr::new(ExprKind::Number(bound), begin.to(end)));
+        }
+        if let Some(format) = self.float(&name) {
+            if let Some(number) = methods::constant(format, &variant) {
+                return Ok(Expr::new(ExprKind::Decimal(number), begin.to(end)));
+            }
+            if variant == "from_bits" && self.eat("(").is_some() {
+                let (parts, end) = self.list(")", Self::expression)?;
+                return Ok(Expr::new(ExprKind::FromBits(format, parts), begin.to(end)));
+            }
         }
         let (fields, end) = match self.eat("(") {
             Some(_) => {

@@ -6,6 +6,7 @@ use super::{Lone, Parsed, Parser, literals::bound};
 use crate::{
     front::{
         ast::{ConstExpr, ConstKind, Int, Literal, Name, Size, Type},
+        methods,
         scanner::{Kind, Unsigned},
     },
     number::Decimal,
@@ -64,11 +65,16 @@ impl Parser<'_> {
         }
         let ty = match (name.as_str(), Int::named(&name)) {
             ("bool", _) => Type::Bool,
-            _ if let Some(format) = Float::named(&name).filter(|_| !self.types.contains(&name)) => Type::Float(format),
+            _ if let Some(format) = self.float(&name) => Type::Float(format),
             (_, Some(int)) => Type::Int(int),
             (_, None) => Type::Named(Name { text: name, span: at }),
         };
         Ok((ty, at))
+    }
+
+    /// The format of floating-point numbers of that name, unless the source gives it to a type.
+    pub(super) fn float(&self, name: &str) -> Option<Float> {
+        Float::named(name).filter(|_| !self.types.contains(name))
     }
 
     /// `fixed<I, F>`, after its name.
@@ -128,7 +134,11 @@ impl Parser<'_> {
         self.constant_names(&size)?;
         Ok(match size.kind {
             ConstKind::Number(literal) => {
-                let message = format!("this size is too large: expected at most {}, got {}", usize::MAX, clip(&literal.value.to_string()));
+                let message = format!(
+                    "this size is too large: expected at most {}, got {}",
+                    usize::MAX,
+                    clip(&literal.value.to_string())
+                );
                 Size::Number(usize::try_from(literal.value).map_err(|_| SourceError::new(token.span, message))?)
             }
             ConstKind::Constant(name) => Size::Constant(name),
@@ -228,9 +238,12 @@ impl Parser<'_> {
             if let Some(bound) = bound(&name, &identifier) {
                 return Ok(ConstExpr { kind: ConstKind::Number(bound), span: at.to(end) });
             }
+            if let Some(number) = self.float(&name).and_then(|format| methods::constant(format, &identifier)) {
+                return Ok(ConstExpr { kind: ConstKind::Decimal(number), span: at.to(end) });
+            }
             if name == "bool" || Int::named(&name).is_some() || Float::named(&name).is_some() {
                 let fault = SourceError::new(at.to(end), format!("the type `{name}` has no constant `{identifier}`"));
-                return Err(fault.hint("integers have `MIN` and `MAX`; a party's constant is `PARTY_0::NAME`"));
+                return Err(fault.hint("integers have `MIN` and `MAX`, floating-point numbers also `NAN` and `INFINITY`; a party's constant is `PARTY_0::NAME`"));
             }
             return Ok(ConstExpr { kind: ConstKind::External(name, identifier), span: at.to(end) });
         }
