@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["console", "constant-time", "party", "web"],
+    &["console", "constant-time", "party", "sim", "web"],
     &["python", "service"],
     &["cli"],
     &["lab"],

@@ -130,6 +130,8 @@ async fn join<A, B, E>(
 ) -> Result<(A, B), E> {
     let (mut sending, mut receiving) = (pin!(sending), pin!(receiving));
     tokio::select! {
+        // In this order: otherwise chance would decide how bytes fall into frames.
+        biased;
         sent = &mut sending => match sent {
             Ok(sent) => Ok((sent, receiving.await?)),
             Err(error) => match timeout(patience, receiving).await {

@@ -1,0 +1,37 @@
+//! One seed, one history: parties with stores meet, fill them, run, keep a balance and read it, while lines are cut, parties leave, panic and lie, processes die
+//! at a write, disks fail, and copies of stores are put back. A plain model beside them says what may be.
+//!
+//! A seed draws the options and the steps ([`live`]). Parties run the protocols' own code, `authenticated` or `authenticated-bmr`, on one thread, with time that
+//! stands still and stores in files in memory. Everything random follows from the seed, so a log is the same, byte for byte, whenever and wherever the history is lived.
+//!
+//! | check | what must not be |
+//! |---|---|
+//! | `twice` | a party uses a piece of its store again, over all copies |
+//! | `pairs` | the parties of a run use different pieces |
+//! | `value`, `result` | outputs that the plain evaluator does not give for a balance that may be kept, or for the inputs |
+//! | `counts` | a count of runs that have not ended below those that surely have not, or above all that began |
+//! | `blame` | an honest party is named, or somebody is said to cheat when nobody does |
+//! | `given up` | a store is used after its party found that it was cheated |
+//! | `loss` | stores or the balance are lost, and nobody lied or put a copy back |
+//! | `hint`, `liveness` | without trouble a meeting fails without saying what to do, or the parties do not work again within six meetings |
+//! | `silence`, `panic`, `bug`, `settle`, `plan` | work that is not done though no party says so; a panic or an internal error of an honest party |
+//!
+//! [`Bug`] puts old faults back: tests hold that each is found.
+
+mod bug;
+mod conduct;
+mod disk;
+mod line;
+mod model;
+mod of_several;
+mod of_two;
+mod options;
+mod remedy;
+mod seat;
+mod task;
+mod trouble;
+mod world;
+
+pub use bug::Bug;
+pub use model::Finding;
+pub use world::{History, live};

@@ -1,0 +1,54 @@
+//! Histories of many seeds, and old faults that they find.
+
+use garblet_sim::{Bug, Finding, live};
+
+/// The seeds within which an old fault is found.
+const WITHIN: u64 = 2000;
+
+/// Old faults, each with a seed whose history finds it, and the checks that may.
+const FOUND: [(Bug, u64, &[&str]); 6] = [
+    (Bug::PanicKeeps, 32, &["value"]),
+    (Bug::NoRecord, 33, &["twice", "given up"]),
+    (Bug::ForgetsCounts, 16, &["counts"]),
+    (Bug::KeepsAtOnce, 2, &["value", "loss", "hint", "liveness", "blame"]),
+    (Bug::LosesWrites, 8, &["twice", "counts", "value", "loss"]),
+    (Bug::GivesNothingUp, 12, &["given up"]),
+];
+
+/// Logs of histories, by seed, as digests. Whatever changes messages, draws of chance or words changes them.
+const LOGS: [(u64, &str); 3] = [(0, "7efe9ce492d793b4"), (2, "0d1e921a17cb9786"), (12, "48e9d74c39eef50b")];
+
+fn is_full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+#[test]
+fn no_history_has_a_finding() {
+    for seed in 0..if is_full() { 5000 } else { 30 } {
+        let history = live(seed, None);
+        assert_eq!(history.finding, None, "seed {seed}:\n{}", history.log);
+    }
+}
+
+/// The full form begins with the first seed, so it says when there is an earlier one.
+#[test]
+fn every_old_fault_is_found() {
+    assert!(Bug::ALL.into_iter().eq(FOUND.map(|(bug, ..)| bug)));
+    for (bug, first, checks) in FOUND {
+        let seeds = if is_full() { 0 } else { first }..WITHIN;
+        let found = seeds.into_iter().find_map(|seed| live(seed, Some(bug)).finding.map(|finding| (seed, finding)));
+        let (seed, Finding { check, text }) = found.unwrap_or_else(|| panic!("{bug:?} is not found"));
+        eprintln!("{bug:?}, seed {seed}: {check}, {text}");
+        assert!(checks.contains(&check), "{bug:?}, seed {seed}: {check}, {text}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_log_everywhere() {
+    let digests = LOGS.map(|(seed, _)| {
+        let [one, other] = [(); 2].map(|()| live(seed, None));
+        assert_eq!(one, other);
+        (seed, blake3::hash(one.log.as_bytes()).to_hex()[..16].to_string())
+    });
+    assert_eq!(digests.each_ref().map(|(seed, digest)| (*seed, &digest[..])), LOGS);
+}
