@@ -45,8 +45,8 @@ def run_local(
     of = list(inputs.values()) if isinstance(inputs, Mapping) else list(inputs)
     if isinstance(inputs, Mapping):
         for party in inputs:
-            if not 0 <= party < 1 << 16:
-                raise UsageError(f"inputs: expected parties from 0, got {party}")
+            if not isinstance(party, int) or not 0 <= party < 1 << 16:
+                raise UsageError(f"inputs: expected parties from 0, got {party!r}", 'give inputs by party: [{"a": 5}, {"b": 3}], or {0: {"a": 5}, 1: {"b": 3}}')
         of = [inputs.get(party, {}) for party in range(max([program.parties, *(party + 1 for party in inputs)]))]
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]

@@ -432,9 +432,10 @@ def _python_list(value: Any, path: str) -> Any:
 
 def _iterator(value: Any) -> Iterator[Any] | None:
     try:
-        return iter(value)
+        elements: Iterator[Any] = iter(value)
     except TypeError:
         return None
+    return elements
 
 
 def _text(value: str, path: str) -> str:

@@ -68,7 +68,7 @@ class Odd(Mapping[str, int]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(["x"])
+        return iter(["0"])
 
     def __len__(self) -> int:
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +124,8 @@ def test_a_mistake_leaves_the_block_as_it_was() -> None:
 
     with garblet.interactive() as mpc:
         a, b = mpc.input(0, [1, 2], "[u8; 2]"), mpc.input(1, 3, "u8")
-        for wrong in (lambda: garblet.map(oops, a), lambda: garblet.sorted(a, key=oops), lambda: garblet.loop(lambda s, x: oops(x), b, a)):
+        mistakes: list[Callable[[], Any]] = [lambda: garblet.map(oops, a), lambda: garblet.sorted(a, key=oops), lambda: garblet.loop(lambda s, x: oops(x), b, a)]
+        for wrong in mistakes:
             with pytest.raises(TypeError):
                 wrong()
         for inside in (lambda x: mpc.reveal(x), lambda x: mpc.input(0, 1, "u8") + x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 import garblet
 import numpy as np
@@ -122,3 +122,11 @@ def test_wrong_calls_are_told(richer: garblet.Program, call: object, words: str)
         call(richer)
     assert words in str(caught.value)
     assert isinstance(caught.value, ValueError)
+
+
+def test_inputs_are_given_by_party(richer: garblet.Program) -> None:
+    wrong: Any = {"a": 1, "b": 2}
+    for inputs in (wrong, {-1: {"a": 1}}):
+        with pytest.raises(garblet.UsageError, match="inputs: expected parties from 0, got") as caught:
+            garblet.run_local(richer, inputs)
+        assert caught.value.hint and "by party" in caught.value.hint

@@ -70,6 +70,9 @@ class Number:
     def __eq__(self, other: object) -> Any:
         return self._by(other, lambda x, y: x == y)
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
     def __pow__(self, exponent: int) -> Number:
         power = self
         for _ in range(exponent - 1):
