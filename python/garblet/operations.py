@@ -270,9 +270,10 @@ def map(mapped: Callable[..., Any], *columns: Any) -> Any:
         raise TypeError("garblet.map: expected secret arrays of one length, and not of none")
     (count,) = lengths
     tracer = _tracer(columns[0])
+    appended = tracer.appended
     with tracer.together():
         arrays, is_single = _mapped(tracer, mapped, columns, count)
-    if can_change(arrays):
+    if can_change(arrays) or tracer.appended > appended:
         tracer.share((arrays, columns))
     return arrays[0] if is_single else arrays
 
@@ -331,7 +332,7 @@ def _looped(tracer: Tracer, step: Callable[..., Any], first: Any, columns: Seque
     type, expression = result(first, tracer)
     state = tracer.name(expression, type, "let mut")
     takes = _begin(tracer, columns)
-    states = []
+    states, appended = [], tracer.appended
 
     def stepped() -> str:
         now, row = parameter(tracer, tracer.name(state, type), type), [take() for take in takes]
@@ -346,7 +347,7 @@ def _looped(tracer: Tracer, step: Callable[..., Any], first: Any, columns: Seque
     tracer.end((state, "", tracer.body(stepped)))
     # A copy of the current value: the named one may change.
     last = parameter(tracer, tracer.name(state, type), type)
-    if can_change(last):
+    if can_change(last) or tracer.appended > appended:
         tracer.share(columns)
     last = _with_grown_lists(first, *states[0], last)
     tracer.share((first, last), lists=False)

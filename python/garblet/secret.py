@@ -103,6 +103,8 @@ class Tracer:
         self.scopes = [0]
         # The records of which there are copies, with the values of their fields then, and the place.
         self._copied: list[tuple[Any, tuple[Any, ...], str]] = []
+        #: How many records and lists were appended to lists.
+        self.appended = 0
         self._count = 0
         # No parameter name begins this way.
         self._prefix = "t"
@@ -826,6 +828,7 @@ class SecretList:
             raise TypeError(f"append: expected a condition as when=, got {type(when).__name__}")
         if isinstance(when, Secret) or when:
             self._tracer.share(value)
+            self._tracer.appended += can_change(value)
             self._is_changed = True
             self._tracer.write(push, self._name)
 
@@ -1022,6 +1025,9 @@ def result(value: Any, tracer: Tracer) -> tuple[Type, str]:
     if hasattr(value, "__array__") and _depth(value) > 0:
         # The result of pandas for `frame @ secrets`.
         return result(SecretArray(value), tracer)
+    if home_of(value) is not None:
+        advice = "a dataclass" if isinstance(value, Mapping) else "a tuple, or garblet.SecretArray(list)"
+        raise TypeError(f"a {type(value).__name__} of secrets is no value of the language: return {advice}")
     raise TypeError(f"expected a result that depends on an input, got {value!r}")
 
 

@@ -169,7 +169,7 @@ def test_records_are_dataclasses() -> None:
         ordered = garblet.sorted(ours, key=lambda offer: offer.price)
         return found, Pair(Offer(found.id + 1, found.price), (ordered[0].id > 1, ordered[2].id > 1)), [offer.id for offer in ours][1]
 
-    with pytest.raises(TypeError, match="expected a result"):
+    with pytest.raises(TypeError, match="return a dataclass"):
         trace.source(lambda a: {"a": a}, {"a": "u8"})
     values = {"ours": [{"id": 1, "price": 90}, {"id": 2, "price": 50}, {"id": 3, "price": 70}], "theirs": {"id": 9, "price": 60}}
     assert best.evaluate(**values)["out0"] == {"id": 2, "price": 50}

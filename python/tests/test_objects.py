@@ -105,6 +105,9 @@ MISSED: dict[str, Callable[[Any, Any], Any]] = {
     "what a loop returns": lambda offers, x: (put(garblet.loop(lambda best, offer: offer, offers[0], offers), x), offers[2].price)[1],
     "an array of a map": lambda offers, x: (put(garblet.map(lambda offer: offer, offers)[0], x), offers[0].price)[1],
     "what was kept": lambda offers, x: (lambda found: (put(offers[1], x), found[0].price)[1])(garblet.keep(garblet.map(lambda offer: offer.price < 60, offers), offers)),
+    "what a map appended": lambda offers, x: (lambda found: (garblet.map(lambda o: (found.append(o), o.price)[1], offers), put(offers[0], x), found[0].price)[2])(garblet.keep(garblet.map(lambda o: o.price < x, offers), offers)),
+    "what a loop appended": lambda offers, x: (lambda found: (garblet.loop(lambda s, o: (found.append(o), s)[1], x, offers), put(offers[0], x), found[0].price)[2])(garblet.keep(garblet.map(lambda o: o.price < x, garblet.SecretArray([copy.copy(offers[0])])), garblet.SecretArray([copy.copy(offers[0])]))),
+    "what was appended": lambda offers, x: (lambda found, own: (found.append(own), put(own, x), found[0].price)[2])(garblet.keep(garblet.SecretArray([x > 1]), garblet.SecretArray([copy.copy(offers[0])])), offers[1]),
     "replaced": lambda offers, x: (put(offers.replaced(x, offers[0])[1], x), offers[1].price)[1],
     "a key": lambda offers, x: garblet.sorted(offers, key=lambda offer: (put(offer, x), offer.price)[1])[0].price,
 }
@@ -449,6 +452,16 @@ def test_types_of_python_are_told_or_taken() -> None:
         with pytest.raises(garblet.UsageError, match=words) as caught:
             garblet.function(wrong)
         assert hint in str(caught.value.hint)
+
+
+def test_results_that_are_no_values_are_told() -> None:
+    for wrong, words in [
+        (lambda a, b: [a, b], "a list of secrets is no value of the language: return a tuple, or garblet.SecretArray"),
+        (lambda a, b: {"a": a}, "a dict of secrets is no value of the language: return a dataclass"),
+        (lambda a, b: None, "expected a result that depends on an input, got None"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            program(wrong, a="u8", b="u8")
 
 
 def test_wrong_operands_say_how_to_go_on() -> None:

@@ -218,7 +218,7 @@ def test_the_whole_part_is_that_of_math_floor(type: str) -> None:
         assert program.evaluate(a=number)["out0"] == math.floor(number)
 
 
-@pytest.mark.parametrize("type", ["fixed<1, 7>", "fixed<8, 60>", "fixed<2, 100>", "fixed<1, 120>", "fixed<64, 40>", "fixed<100, 0>"])
+@pytest.mark.parametrize("type", ["fixed<1, 7>", "fixed<8, 60>", "fixed<2, 100>", "fixed<1, 120>", "fixed<64, 40>", "fixed<100, 0>", "fixed<64, 64>", "fixed<20, 108>"])
 def test_known_numbers_are_the_nearest_of_the_type(type: str) -> None:
     rng, of = random.Random(f"known {type}"), parse(type)
     for scaled in [*of.range, -1, 0, 1, *(rng.randint(*of.range) for _ in range(20))]:
