@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from collections.abc import Sequence
@@ -56,12 +57,15 @@ class Interactive:
         of = parse(type, {} if frame is None else {**frame.f_globals, **frame.f_locals})
         name = f"input_{len(self._inputs)}"
         check_names({name: of})
-        try:
+        given = None
+        # Classes differ in what they raise.
+        with contextlib.suppress(Exception):
             # It is given again in each run, whatever becomes of the caller's value.
-            self._inputs[name] = party, of, copy.deepcopy(value)
-        except (TypeError, ValueError):
+            given = copy.deepcopy(value)
+        if given is None and is_own:
             kind = value.__class__.__name__
-            raise UsageError(f"input of party {party}: expected a value that can be given again in each run, got a {kind}", "give a list or an array") from None
+            raise UsageError(f"input of party {party}: expected a value that can be given again in each run, got a {kind}", "give a list or an array")
+        self._inputs[name] = party, of, given
         return parameter(self._tracer, name, of)
 
     def reveal(self, value: Any, *, to: Sequence[int] | None = None) -> Any:

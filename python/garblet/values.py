@@ -400,6 +400,10 @@ class _Writer:
         for at, element in enumerate(self._some(elements, path)):
             inner = of.element if of is not None and of.element is not None else fields[at] if at < len(fields) else None
             written.append(self.write(element, inner, f"{path}[{at}]" if self._has_told_places else path, depth + 1))
+        if of is not None and of.fields and not all(name.isdigit() for name in of.fields):
+            raise InputError(
+                f"{path}: expected a record of {', '.join(of.fields)}, got a {type(value).__name__}", "give a dictionary with these fields; for many, a data frame"
+            )
         return written
 
     def _decimal(self, value: Decimal, of: Shape | None, path: str) -> str:

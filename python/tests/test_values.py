@@ -589,6 +589,15 @@ def test_a_float_is_rounded_once_to_f32(value: float) -> None:
     assert through("[f32; 2]", np.array([value, 1.0])) == [expected, 1.0]
 
 
+def test_records_without_names_are_refused() -> None:
+    program = garblet.load("lib:intersection-sum(4,4,32,32)")
+    rows = np.array([(1, 2), (3, 4)], dtype=[("value", "u4"), ("key", "u4")])
+    for value in (rows, [(1, 2), (3, 4)], [[1, 2]], [(1, 2)]):
+        with pytest.raises(garblet.InputError, match=r"input `b`\[0\]: expected a record of key, value, got a (tuple|list)") as caught:
+            program.evaluate(a=[1], b=value)
+        assert "a dictionary" in str(caught.value.hint)
+
+
 def test_decimals_have_the_advice_of_their_type() -> None:
     for type, hint in [("f64", "float(value)"), ("f32", "float(value)"), ("u8", "int(value), if it is whole")]:
         with pytest.raises(garblet.InputError, match="got a Decimal") as caught:
