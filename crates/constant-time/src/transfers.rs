@@ -3,8 +3,9 @@
 use std::hint::black_box;
 
 use garblet_ot::{
-    BitVec, CotReceiver, CotSender, LpnSet, MaliciousCotReceiver, MaliciousCotSender, PrecomputedCotReceiver,
-    PrecomputedCotSender, RotReceiver, RotSender, SilentCotReceiver, SilentCotSender, StatisticalSecurity, Width, base,
+    BitVec, CotReceiver, CotSender, Direction, LpnSet, MaliciousCotReceiver, MaliciousCotSender,
+    PrecomputedCotReceiver, PrecomputedCotSender, RotReceiver, RotSender, SilentCotReceiver, SilentCotSender,
+    StatisticalSecurity, Width, base,
 };
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
@@ -73,19 +74,20 @@ pub(crate) fn malicious() {
 /// Silent transfers against malicious parties.
 pub(crate) fn silent() {
     let (width, sigma, set) = (Width::Two, StatisticalSecurity::Eighty, LpnSet::DEFAULT);
+    let direction = Direction { sender: 0, receiver: 1 };
     let (mut left, mut right) = channels();
     block_on(async {
         let sends = async {
             let mut rng = SecretRng::new();
             let delta = Delta::random(&mut rng);
             let base = MaliciousCotSender::setup(&mut left, &mut rng, &delta, width, sigma).await.expect("honest");
-            let silent = SilentCotSender::setup(&mut left, &mut rng, base, set).await.expect("honest");
+            let silent = SilentCotSender::setup(&mut left, &mut rng, base, set, direction).await.expect("honest");
             black_box(RotSender::new(silent).extend(&mut left, COUNT).await.expect("honest"));
         };
         let receives = async {
             let mut rng = SecretRng::new();
             let base = MaliciousCotReceiver::setup(&mut right, &mut rng, width, sigma).await.expect("honest");
-            let silent = SilentCotReceiver::setup(&mut right, &mut rng, base, set).await.expect("honest");
+            let silent = SilentCotReceiver::setup(&mut right, &mut rng, base, set, direction).await.expect("honest");
             black_box(RotReceiver::new(silent).extend(&mut right, COUNT).await.expect("honest"));
         };
         tokio::join!(sends, receives)

@@ -36,7 +36,7 @@ pub use error::{OtCheck, OtError};
 pub use pad_hash::{OTS_PER_KEY, PAD_BITS, PadHash};
 pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
 pub use rot::{RotReceiver, RotSender, Rows};
-pub use silent::{LpnSet, SilentCotReceiver, SilentCotSender};
+pub use silent::{Direction, LpnSet, SilentCotReceiver, SilentCotSender};
 pub use softspoken::{
     Corrected, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds,
     StatisticalSecurity, Unchecked, Width,

@@ -10,7 +10,7 @@
 //! | step | who | what | where |
 //! |---|---|---|---|
 //! | 0 | both | once: the first stock, from SoftSpoken | `sender`, `receiver` |
-//! | 1 | both | toss a coin: the sender commits to its share, the receiver sends its own, the sender opens; the coin gives each round of the batch a code and a key | `coins` |
+//! | 1 | both | toss a coin: the sender commits to its share, the receiver sends its own, the sender opens; the coin gives each round of the batch a code and a key, which no other pair, direction or session has | `coins` |
 //! | 2 | sender | for each round: a seed tree of `2^d` leaves per noise position, and a correction of 16 bytes for each level | `tree` |
 //! | 3 | receiver | from them all leaves, but delta is added to the one leaf on the path of its choices: the noise | `tree` |
 //! | 4 | both | add ten OTs of the stock to every leaf: OTs. Those of the first trees are the next round's stock | `round` |
@@ -49,6 +49,7 @@ mod supply;
 mod tree;
 
 pub use base::{BaseReceiver, BaseSender};
+pub use coins::Direction;
 pub use parameters::LpnSet;
 pub use receiver::SilentCotReceiver;
 pub use sender::SilentCotSender;

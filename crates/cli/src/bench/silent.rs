@@ -7,14 +7,16 @@ use std::time::{Duration, Instant};
 use garblet::net::memory_pair;
 use garblet_console::output;
 use garblet_ot::{
-    CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, LpnSet, MaliciousCotReceiver, MaliciousCotSender,
-    OtError, SilentCotReceiver, SilentCotSender, StatisticalSecurity, Width,
+    CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, Direction, LpnSet, MaliciousCotReceiver,
+    MaliciousCotSender, OtError, SilentCotReceiver, SilentCotSender, StatisticalSecurity, Width,
 };
 use garblet_primitives::{Block, Delta, Prg};
 use serde_json::{Value, json};
 
 /// The parameter sets by name.
 pub(super) const SETS: [(&str, LpnSet); 2] = [("default", LpnSet::DEFAULT), ("large", LpnSet::LARGE)];
+
+const DIRECTION: Direction = Direction { sender: 0, receiver: 1 };
 
 /// Silent OT with one set of parameters.
 pub(super) struct Line {
@@ -74,8 +76,8 @@ pub(super) async fn measured(name: &'static str, set: LpnSet, n: usize, repeat: 
     );
     let (sender, receiver) = (base.0?, base.1?);
     let silent = tokio::join!(
-        SilentCotSender::setup(&mut ours, &mut a, sender, set),
-        SilentCotReceiver::setup(&mut theirs, &mut b, receiver, set)
+        SilentCotSender::setup(&mut ours, &mut a, sender, set, DIRECTION),
+        SilentCotReceiver::setup(&mut theirs, &mut b, receiver, set, DIRECTION)
     );
     let semi_honest = line((name, set), false, (silent.0?, silent.1?), [ours, theirs], n, repeat).await?;
     let (mut ours, mut theirs) = memory_pair();
@@ -85,8 +87,8 @@ pub(super) async fn measured(name: &'static str, set: LpnSet, n: usize, repeat: 
     );
     let (sender, receiver) = (base.0?, base.1?);
     let silent = tokio::join!(
-        SilentCotSender::setup(&mut ours, &mut a, sender, set),
-        SilentCotReceiver::setup(&mut theirs, &mut b, receiver, set)
+        SilentCotSender::setup(&mut ours, &mut a, sender, set, DIRECTION),
+        SilentCotReceiver::setup(&mut theirs, &mut b, receiver, set, DIRECTION)
     );
     let checked = line((name, set), true, (silent.0?, silent.1?), [ours, theirs], n, repeat).await?;
     Ok([semi_honest, checked])

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::base::BaseReceiver;
 use super::check::{ANSWER_BYTES, Query};
-use super::coins::Coin;
+use super::coins::{Coin, Direction, Domain};
 use super::parameters::LpnSet;
 use super::round::{self, Masks, Round, Stock};
 use super::supply::Supply;
@@ -24,7 +24,7 @@ use crate::room::emptied;
 /// *Secret*: all of it. *Unique*: one per session and peer.
 pub struct SilentCotReceiver<B> {
     pub(super) set: LpnSet,
-    session_key: Block,
+    domain: Domain,
     /// The generator of points and shares of coins.
     rng: Prg,
     /// The next round's stock; `None` after a batch that failed.
@@ -42,7 +42,7 @@ pub(super) struct Batch {
 }
 
 impl<B: BaseReceiver> SilentCotReceiver<B> {
-    /// Step 0, with a peer that calls [`SilentCotSender::setup`](super::SilentCotSender::setup) with the same parameters.
+    /// Step 0, with a peer that calls [`SilentCotSender::setup`](super::SilentCotSender::setup) with the same parameters and direction.
     ///
     /// *Errors*: [`OtError::WeakBase`]; as `base`.
     pub async fn setup(
@@ -50,12 +50,14 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
         rng: &mut (impl CryptoRng + ?Sized),
         mut base: B,
         set: LpnSet,
+        direction: Direction,
     ) -> Result<Self, OtError> {
         base.check_strength()?;
         let (choices, mut stock) = base.extend_random(channel, set.stock()).await?;
         stock.iter_mut().zip(choices.iter()).for_each(|(block, choice)| *block = block.with_lsb(choice));
-        let (session_key, rng, supply) = (base.session_key(), Prg::random(rng), Supply::empty());
-        Ok(SilentCotReceiver { set, session_key, rng, stock: Some(stock), supply, base: PhantomData })
+        let domain = Domain { session: base.session_key(), direction };
+        let (rng, supply) = (Prg::random(rng), Supply::empty());
+        Ok(SilentCotReceiver { set, domain, rng, stock: Some(stock), supply, base: PhantomData })
     }
 
     /// Step 5, up to the message.
@@ -79,7 +81,7 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
     /// Steps 1 and 3.
     pub(super) async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
         let mut stock = self.stock.take().ok_or(OtError::Ended)?;
-        let coin = Coin::toss_second(channel, self.session_key, &mut self.rng).await?;
+        let coin = Coin::toss_second(channel, self.domain, &mut self.rng).await?;
         let (mut rounds, mut masks) = (Vec::with_capacity(self.set.rounds(n).count()), Masks::default());
         for (number, trees) in (0..).zip(self.set.rounds(n)) {
             let mut corrections = vec![Block::ZERO; trees * self.set.depth];
@@ -97,7 +99,7 @@ impl<B: BaseReceiver> SilentCotReceiver<B> {
 
 impl<B: BaseReceiver> CorrelatedReceiver for SilentCotReceiver<B> {
     fn session_key(&self) -> Block {
-        self.session_key
+        self.domain.session
     }
 
     /// Makes a batch of `n` OTs, which later calls of `extend_random` draw without traffic; the sender does the same. OTs that are left of an earlier batch are

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::base::BaseSender;
 use super::check::{self, QUERY_BYTES, Weights};
-use super::coins::Coin;
+use super::coins::{Coin, Direction, Domain};
 use super::parameters::LpnSet;
 use super::round::{self, Masks, Round, Stock};
 use super::supply::Supply;
@@ -24,7 +24,7 @@ use crate::room::emptied;
 pub struct SilentCotSender<B> {
     set: LpnSet,
     delta: Delta,
-    session_key: Block,
+    domain: Domain,
     /// The generator of seeds and shares of coins.
     rng: Prg,
     /// The next round's stock; `None` after a batch that failed.
@@ -42,7 +42,7 @@ pub(super) struct Batch {
 }
 
 impl<B: BaseSender> SilentCotSender<B> {
-    /// Step 0, with a peer that calls [`SilentCotReceiver::setup`](super::SilentCotReceiver::setup) with the same parameters. The OTs' difference is that of `base`,
+    /// Step 0, with a peer that calls [`SilentCotReceiver::setup`](super::SilentCotReceiver::setup) with the same parameters and direction. The OTs' difference is that of `base`,
     /// with bit 0 set. The one check of a checked base carries all later OTs, so it must be one of 80 bits.
     ///
     /// *Errors*: [`OtError::WeakBase`]; as `base`.
@@ -51,19 +51,20 @@ impl<B: BaseSender> SilentCotSender<B> {
         rng: &mut (impl CryptoRng + ?Sized),
         mut base: B,
         set: LpnSet,
+        direction: Direction,
     ) -> Result<Self, OtError> {
         base.check_strength()?;
         let mut stock = base.extend(channel, set.stock()).await?;
         stock.iter_mut().for_each(|block| *block = block.with_lsb(false));
-        let (delta, session_key) = (Delta::new(base.delta().block()), base.session_key());
+        let (delta, domain) = (Delta::new(base.delta().block()), Domain { session: base.session_key(), direction });
         let (rng, supply) = (Prg::random(rng), Supply::empty());
-        Ok(SilentCotSender { set, delta, session_key, rng, stock: Some(stock), supply, base: PhantomData })
+        Ok(SilentCotSender { set, delta, domain, rng, stock: Some(stock), supply, base: PhantomData })
     }
 
     /// Steps 1 and 2.
     pub(super) async fn correct(&mut self, channel: &mut Channel, n: usize) -> Result<Batch, OtError> {
         let mut stock = self.stock.take().ok_or(OtError::Ended)?;
-        let coin = Coin::toss_first(channel, self.session_key, &mut self.rng).await?;
+        let coin = Coin::toss_first(channel, self.domain, &mut self.rng).await?;
         // With room for all, so that none moves: they have delta.
         let (mut rounds, mut masks) = (Vec::with_capacity(self.set.rounds(n).count()), Masks::default());
         for (number, trees) in (0..).zip(self.set.rounds(n)) {
@@ -117,7 +118,7 @@ impl<B: BaseSender> CorrelatedSender for SilentCotSender<B> {
     }
 
     fn session_key(&self) -> Block {
-        self.session_key
+        self.domain.session
     }
 
     /// Makes a batch of `n` OTs, which later calls of `extend` draw without traffic; the receiver does the same. OTs that are left of an earlier batch are dropped.

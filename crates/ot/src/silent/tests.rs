@@ -10,6 +10,8 @@ use crate::error::OtError;
 use crate::softspoken::{CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, StatisticalSecurity, Width};
 use crate::testing::{block_on, channels};
 
+const DIRECTION: Direction = Direction { sender: 0, receiver: 1 };
+
 struct Session<S, R> {
     sender: SilentCotSender<S>,
     receiver: SilentCotReceiver<R>,
@@ -27,11 +29,11 @@ fn semi_honest(set: LpnSet, seed: u128) -> SemiHonest {
     block_on(async {
         let sender = async {
             let base = CotSender::setup(&mut ours, &mut a, &delta, Width::Eight).await?;
-            SilentCotSender::setup(&mut ours, &mut a, base, set).await
+            SilentCotSender::setup(&mut ours, &mut a, base, set, DIRECTION).await
         };
         let receiver = async {
             let base = CotReceiver::setup(&mut theirs, &mut b, Width::Eight).await?;
-            SilentCotReceiver::setup(&mut theirs, &mut b, base, set).await
+            SilentCotReceiver::setup(&mut theirs, &mut b, base, set, DIRECTION).await
         };
         let (sender, receiver) = tokio::join!(sender, receiver);
         Session { sender: sender.unwrap(), receiver: receiver.unwrap(), ours, theirs }
@@ -58,11 +60,11 @@ fn set_up(set: LpnSet, seed: u128, sigma: StatisticalSecurity) -> SetUp {
     block_on(async {
         let sender = async {
             let base = MaliciousCotSender::setup(&mut ours, &mut a, &delta, Width::Eight, sigma).await?;
-            SilentCotSender::setup(&mut ours, &mut a, base, set).await
+            SilentCotSender::setup(&mut ours, &mut a, base, set, DIRECTION).await
         };
         let receiver = async {
             let base = MaliciousCotReceiver::setup(&mut theirs, &mut b, Width::Eight, sigma).await?;
-            SilentCotReceiver::setup(&mut theirs, &mut b, base, set).await
+            SilentCotReceiver::setup(&mut theirs, &mut b, base, set, DIRECTION).await
         };
         let (sender, receiver) = tokio::join!(sender, receiver);
         (ours, theirs, sender, receiver)
@@ -197,6 +199,43 @@ fn noise_is_uniform() {
     let squares: f64 = counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
     // 15 degrees of freedom: more than 45 in one of ten thousand tests.
     assert!(squares < 45.0, "{counts:?}");
+}
+
+fn domain(session: u128, direction: Direction) -> coins::Domain {
+    coins::Domain { session: Block::from_u128(session), direction }
+}
+
+/// A coin of parties that always draw the same shares, each in a domain of its own.
+fn tossed([first, second]: [coins::Domain; 2]) -> Result<[u8; 32], OtError> {
+    let (mut ours, mut theirs) = channels();
+    let [mut a, mut b] = [0, 1].map(|party| Prg::new(Block::from_u128(party)));
+    block_on(async {
+        let tosses = async {
+            let coin = coins::Coin::toss_first(&mut ours, first, &mut a).await?;
+            ours.flush().await?;
+            Ok::<_, OtError>(coin)
+        };
+        let (first, second) = tokio::join!(tosses, coins::Coin::toss_second(&mut theirs, second, &mut b));
+        let [first, second] = [first?, second?].map(|coin| *coin.bytes());
+        assert_eq!(first, second);
+        Ok(first)
+    })
+}
+
+#[test]
+fn the_same_shares_are_another_coin_in_every_session_pair_and_direction() {
+    let directions =
+        [(0, 1), (1, 0), (0, 2), (2, 1), (0, 256)].map(|(sender, receiver)| Direction { sender, receiver });
+    let domains = directions.into_iter().flat_map(|direction| [0, 1].map(|session| domain(session, direction)));
+    let domains: Vec<coins::Domain> = domains.collect();
+    let coin = |domain: &coins::Domain| tossed([*domain; 2]).expect("both are honest");
+    let coins: std::collections::HashSet<_> = domains.iter().map(coin).collect();
+    assert_eq!(coins.len(), domains.len());
+    assert_eq!(coin(&domains[0]), coin(&domains[0]));
+    // A share that is opened elsewhere than where it was committed to is nobody's share there.
+    for other in &domains[1..] {
+        assert!(matches!(tossed([domains[0], *other]), Err(OtError::CoinOpening)));
+    }
 }
 
 /// A change of a correction.
@@ -362,7 +401,7 @@ pub(crate) mod deviations {
                 ours.flush().await.unwrap();
             };
             let mut rng = Prg::new(Block::ZERO);
-            tokio::join!(sends, coins::Coin::toss_second(&mut theirs, Block::ZERO, &mut rng)).1.err()
+            tokio::join!(sends, coins::Coin::toss_second(&mut theirs, domain(0, DIRECTION), &mut rng)).1.err()
         })
     }
 

@@ -59,7 +59,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let name = Block::from_digest(&id.domain(GARBLER, Place::Streams as u8).digest(b""));
         let sender = secrets.sender.session(name, session.rng(), &in_ots, config.width(), OT_CHECK)?;
         let receiver = secrets.receiver.session(name, config.width(), OT_CHECK)?;
-        let ots = Ots::new(sender, receiver, party == GARBLER);
+        let ots = Ots::new(sender, receiver, [party, other(party)]);
         let delta = Delta::new(secrets.delta);
         Ok(Ground {
             party,
@@ -95,7 +95,7 @@ impl<C: Conduct<Step>> Ground<C> {
 
     /// The peer.
     pub(crate) fn peer(&self) -> Party {
-        if self.party == GARBLER { EVALUATOR } else { GARBLER }
+        other(self.party)
     }
 
     /// Refuses to continue after a batch failed or the peer was caught cheating.
@@ -142,4 +142,8 @@ impl<C: Conduct<Step>> Ground<C> {
         self.conduct.touch(step, 0, bytes);
         Ok(session.channel().send_bytes(bytes).await?)
     }
+}
+
+fn other(party: Party) -> Party {
+    if party == GARBLER { EVALUATOR } else { GARBLER }
 }

@@ -3,10 +3,11 @@
 //! The first silent OTs come from the extension of the session, so from the leaves of the set-up and fresh nonces of both parties: they have the difference of the store,
 //! and nothing of them is kept. Once there are any, all later OTs of the session are silent.
 
+use garblet_circuit::Party;
 use garblet_net::Channel;
 use garblet_ot::{
-    BitVec, CorrelatedReceiver, CorrelatedSender, MaliciousCotReceiver, MaliciousCotSender, OtError, SilentCotReceiver,
-    SilentCotSender,
+    BitVec, CorrelatedReceiver, CorrelatedSender, Direction, MaliciousCotReceiver, MaliciousCotSender, OtError,
+    SilentCotReceiver, SilentCotSender,
 };
 use garblet_primitives::Block;
 use garblet_protocol::session::Session;
@@ -21,8 +22,8 @@ const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
 /// Both directions: as sender, and as receiver.
 pub(crate) struct Ots {
     pub(crate) kind: Kind,
-    /// Tells whether this party begins as the sender.
-    is_first: bool,
+    /// This party and the peer. The lower one begins as the sender.
+    parties: [Party; 2],
 }
 
 pub(crate) enum Kind {
@@ -64,9 +65,9 @@ pub(crate) struct Drawn {
 pub(crate) type Checked = (Drawn, [Block; 2]);
 
 impl Ots {
-    /// Begins with the extension of a session.
-    pub(crate) fn new(sender: MaliciousCotSender, receiver: MaliciousCotReceiver, is_first: bool) -> Self {
-        Ots { kind: Kind::Extension(Box::new(Extension { sender, receiver })), is_first }
+    /// Begins with the extension of a session, of this party and the peer.
+    pub(crate) fn new(sender: MaliciousCotSender, receiver: MaliciousCotReceiver, parties: [Party; 2]) -> Self {
+        Ots { kind: Kind::Extension(Box::new(Extension { sender, receiver })), parties }
     }
 
     /// Tells whether the next OTs are silent.
@@ -96,14 +97,17 @@ impl Ots {
         let Kind::Extension(extension) = std::mem::replace(&mut self.kind, Kind::Ended) else {
             return Err(OtError::Ended);
         };
-        let (Extension { sender, receiver }, is_first) = (*extension, self.is_first);
+        let Extension { sender, receiver } = *extension;
+        let [own, peer] = self.parties.map(|party| party.0);
+        let [sends, receives] = [(own, peer), (peer, own)].map(|(sender, receiver)| Direction { sender, receiver });
+        let is_first = own < peer;
         let delta = sender.delta().block();
         let (sender, receiver) = if is_first {
-            let sender = SilentCotSender::setup(channel, rng, sender, LPN).await?;
-            (sender, SilentCotReceiver::setup(channel, rng, receiver, LPN).await?)
+            let sender = SilentCotSender::setup(channel, rng, sender, LPN, sends).await?;
+            (sender, SilentCotReceiver::setup(channel, rng, receiver, LPN, receives).await?)
         } else {
-            let receiver = SilentCotReceiver::setup(channel, rng, receiver, LPN).await?;
-            (SilentCotSender::setup(channel, rng, sender, LPN).await?, receiver)
+            let receiver = SilentCotReceiver::setup(channel, rng, receiver, LPN, receives).await?;
+            (SilentCotSender::setup(channel, rng, sender, LPN, sends).await?, receiver)
         };
         channel.flush().await?;
         self.kind = Kind::Silent(Box::new(Silent { sender, receiver, is_first, delta, clears }));

@@ -5,7 +5,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::{Channel, Line, Mesh, PerPeer};
-use garblet_ot::{BitVec, CorrelatedReceiver, CorrelatedSender, OtError, PadHash, softspoken::BATCH_OTS};
+use garblet_ot::{BitVec, CorrelatedReceiver, CorrelatedSender, Direction, OtError, PadHash, softspoken::BATCH_OTS};
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
@@ -82,9 +82,14 @@ impl Ends {
             let (mut sender, mut receiver) = (None, None);
             for sends in [own < peer, own > peer] {
                 if sends && has_delta(own) {
-                    sender = Some(Sender::setup(channel, &mut rng, delta, source).await?);
+                    sender = Some(
+                        Sender::setup(channel, &mut rng, delta, source, Direction { sender: own, receiver: peer })
+                            .await?,
+                    );
                 } else if !sends && has_delta(peer) {
-                    receiver = Some(Receiver::setup(channel, &mut rng, source).await?);
+                    receiver = Some(
+                        Receiver::setup(channel, &mut rng, source, Direction { sender: peer, receiver: own }).await?,
+                    );
                 }
             }
             channel.flush().await?;

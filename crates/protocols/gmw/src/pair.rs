@@ -2,7 +2,7 @@
 
 use garblet_circuit::Bits;
 use garblet_net::Channel;
-use garblet_ot::{BitVec, OtError, RotReceiver, RotSender};
+use garblet_ot::{BitVec, Direction, OtError, RotReceiver, RotSender};
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
@@ -47,24 +47,26 @@ pub(super) struct InputSeeds {
 }
 
 impl Pair {
-    /// Step 1 with the peer. `first` is true on one side and false on the other.
+    /// Step 1 with the peer. The lower party of the two begins as the sender.
     pub(super) async fn setup(
         channel: &mut Channel,
         mut rng: Prg,
         source: Source,
-        first: bool,
+        [own, peer]: [u16; 2],
     ) -> Result<Self, OtError> {
         let seed = Block::random(&mut rng);
         let mut theirs = [Block::ZERO];
         channel.exchange_bytes(&seed.to_bytes(), bytemuck::cast_slice_mut(&mut theirs)).await?;
         // Every peer has its own delta: nothing requires a common one.
         let delta = Delta::random(&mut rng);
+        let [sends, receives] = [(own, peer), (peer, own)].map(|(sender, receiver)| Direction { sender, receiver });
+        let first = own < peer;
         let (sender, receiver) = if first {
-            let sender = Sender::setup(channel, &mut rng, &delta, source).await?;
-            (sender, Receiver::setup(channel, &mut rng, source).await?)
+            let sender = Sender::setup(channel, &mut rng, &delta, source, sends).await?;
+            (sender, Receiver::setup(channel, &mut rng, source, receives).await?)
         } else {
-            let receiver = Receiver::setup(channel, &mut rng, source).await?;
-            (Sender::setup(channel, &mut rng, &delta, source).await?, receiver)
+            let receiver = Receiver::setup(channel, &mut rng, source, receives).await?;
+            (Sender::setup(channel, &mut rng, &delta, source, sends).await?, receiver)
         };
         channel.flush().await?;
         let (sender, receiver) = (RotSender::new(sender), RotReceiver::new(receiver));

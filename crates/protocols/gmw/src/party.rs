@@ -65,7 +65,7 @@ impl JointParty for GmwParty {
         session.enter(Phase::Setup);
         let (own, source) = (session.mesh().party(), plan.source());
         let rngs = session.rng_per_peer();
-        let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, source, own < peer).await;
+        let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, source, [own, peer]).await;
         let pairs = session.mesh().each(rngs, step).await?;
         Ok(GmwParty { plan, pairs, runs_done: 0 })
     }

@@ -2,8 +2,8 @@
 
 use garblet_net::Channel;
 use garblet_ot::{
-    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, LpnSet, OtError, SilentCotReceiver,
-    SilentCotSender, Width,
+    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, Direction, LpnSet, OtError,
+    SilentCotReceiver, SilentCotSender, Width,
 };
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
@@ -67,27 +67,42 @@ pub enum Receiver {
 }
 
 impl Sender {
-    /// Sets up with a peer that calls [`Receiver::setup`].
+    /// Sets up with a peer that calls [`Receiver::setup`] with the same source and direction.
     ///
     /// *Errors*: as [`CotSender::setup`].
-    pub async fn setup(channel: &mut Channel, rng: &mut Prg, delta: &Delta, source: Source) -> Result<Self, OtError> {
+    pub async fn setup(
+        channel: &mut Channel,
+        rng: &mut Prg,
+        delta: &Delta,
+        source: Source,
+        direction: Direction,
+    ) -> Result<Self, OtError> {
         let base = CotSender::setup(channel, rng, delta, source.width()).await?;
         Ok(match source {
             Source::Extension(_) => Sender::Extension(base),
-            Source::Silent(set) => Sender::Silent(Box::new(SilentCotSender::setup(channel, rng, base, set).await?)),
+            Source::Silent(set) => {
+                Sender::Silent(Box::new(SilentCotSender::setup(channel, rng, base, set, direction).await?))
+            }
         })
     }
 }
 
 impl Receiver {
-    /// Sets up with a peer that calls [`Sender::setup`].
+    /// Sets up with a peer that calls [`Sender::setup`] with the same source and direction.
     ///
     /// *Errors*: as [`CotReceiver::setup`].
-    pub async fn setup(channel: &mut Channel, rng: &mut Prg, source: Source) -> Result<Self, OtError> {
+    pub async fn setup(
+        channel: &mut Channel,
+        rng: &mut Prg,
+        source: Source,
+        direction: Direction,
+    ) -> Result<Self, OtError> {
         let base = CotReceiver::setup(channel, rng, source.width()).await?;
         Ok(match source {
             Source::Extension(_) => Receiver::Extension(base),
-            Source::Silent(set) => Receiver::Silent(Box::new(SilentCotReceiver::setup(channel, rng, base, set).await?)),
+            Source::Silent(set) => {
+                Receiver::Silent(Box::new(SilentCotReceiver::setup(channel, rng, base, set, direction).await?))
+            }
         })
     }
 }

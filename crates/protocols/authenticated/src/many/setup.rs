@@ -109,7 +109,7 @@ impl<K: Conduct<Step>> Ground<K> {
         for ((peer, delta), pair) in deltas.into_iter().zip(&secrets.pairs) {
             let sender = pair.sender.session(name, session.rng(), &delta, width, OT_CHECK)?;
             let receiver = pair.receiver.session(name, width, OT_CHECK)?;
-            let ots = Ots::new(sender, receiver, party.0 < peer);
+            let ots = Ots::new(sender, receiver, [party, Party(peer)]);
             pairs.push(Pair { ots, seed: Zeroizing::new(pair.seed) });
         }
         Ok(Ground {
