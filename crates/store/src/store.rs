@@ -219,14 +219,17 @@ impl Store {
 
     /// Binds the store to a purpose. The first call keeps it; later calls must name the same.
     ///
+    /// The purpose becomes durable with the next change, for instance when the store [meets](Store::reconcile) the peer's. So a store that is closed before it is the
+    /// same as before, and is free for another purpose.
+    ///
     /// *Errors*: [`StoreError::OtherBinding`].
     pub fn bind(&mut self, binding: &Binding) -> Result<(), StoreError> {
         if let Some(stored) = &self.head.binding {
             return binding.check(stored, self.dir.folder());
         }
-        let mut edit = Edit::new(self);
-        edit.head.binding = Some(binding.clone());
-        self.apply(edit)
+        self.head.binding = Some(binding.clone());
+        self.head.changes += 1;
+        Ok(())
     }
 
     /// The stock of every kind, in a fixed order.

@@ -163,7 +163,10 @@ fn a_store_serves_only_its_purpose() {
     let path = folder.path().join("store");
     let binding =
         Binding { peer: "bob".into(), role: "garbler".into(), protocol: "components 1".into(), library: "abc".into() };
-    open(&path).expect("made").bind(&binding).expect("the first time");
+    let mut store = open(&path).expect("made");
+    store.bind(&binding).expect("the first time");
+    store.set_state("any", State { version: 1, bytes: vec![1] }).expect("durable");
+    drop(store);
     let mut store = open(&path).expect("opens");
     assert_eq!(store.binding(), Some(&binding));
     store.bind(&binding).expect("the same");
@@ -176,6 +179,33 @@ fn a_store_serves_only_its_purpose() {
         let error = store.bind(&other).expect_err("another");
         assert!(error.to_string().contains(&format!("filled for another {what}: expected ")), "{error}");
     }
+}
+
+/// What a peer says before it has shown its store binds nothing.
+#[test]
+fn a_store_that_met_nobody_is_free_for_another_purpose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store");
+    let binding = |protocol: &str| Binding {
+        peer: "bob".into(),
+        role: "garbler".into(),
+        protocol: protocol.into(),
+        library: String::new(),
+    };
+    let mut store = open(&path).expect("made");
+    store.bind(&binding("one")).expect("the first time");
+    store.bind(&binding("other")).expect_err("it is for one as long as it is open");
+    let told = store.summary();
+    drop(store);
+    let mut store = open(&path).expect("opens");
+    assert_eq!(store.binding(), None);
+    store.bind(&binding("other")).expect("it is free");
+    assert_eq!(store.summary(), told, "a peer that met it before does not take it for an older copy");
+    let mut peer = Store::in_memory(&mut rng()).expect("made");
+    peer.reconcile(&told, 0).expect("they meet");
+    store.reconcile(&peer.summary(), 0).expect("they meet");
+    drop(store);
+    assert_eq!(open(&path).expect("opens").binding(), Some(&binding("other")));
 }
 
 #[test]
