@@ -321,14 +321,16 @@ fn fill<P: Erased>(
         let mut session = link.open(rng, &hello, progress).await?;
         if let Some(open) = open {
             let order = &filling.stock.order;
-            let chosen =
-                open.choose(&in_order(&session, party, hello), |config, _| Some(P::order_loads(config, order)));
-            match chosen.cloned() {
-                Ok(chosen) => filling.config = chosen,
-                Err(error) => {
-                    P::Link::abort(session, &error).await;
-                    return Err(error);
-                }
+            let loads = |config: &P::Config, hellos: &[Hello]| P::order_loads(config, order, hellos).ok();
+            let chosen = open.choose(&in_order(&session, party, hello), loads).cloned();
+            let reordered = chosen.and_then(|config| {
+                P::reorder(&mut filling.stock.order, &config)?;
+                filling.config = config;
+                Ok(())
+            });
+            if let Err(error) = reordered {
+                P::Link::abort(session, &error).await;
+                return Err(error);
             }
         }
         let decided = values_of::<P>(&filling.config, &wish.open);

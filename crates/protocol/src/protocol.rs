@@ -99,9 +99,19 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     }
 
     /// The same of an order for new stores, and of using them up.
-    fn order_loads(config: &Self::Config, order: &Self::Order) -> Vec<Loads> {
-        let _ = (config, order);
-        Vec::new()
+    ///
+    /// *Errors*: as [`Protocol::plan_otherwise`].
+    fn order_loads(config: &Self::Config, order: &Self::Order, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        let _ = (config, order, hellos);
+        Ok(Vec::new())
+    }
+
+    /// Makes an order one under other values of [`Protocol::LINK_DECIDES`].
+    ///
+    /// *Errors*: as [`Protocol::plan_otherwise`].
+    fn reorder(order: &mut Self::Order, config: &Self::Config) -> Result<(), ProtocolError> {
+        let _ = (order, config);
+        Ok(())
     }
 
     /// The name under which stores are bound that are filled with these parameters ([`Binding::protocol`](garblet_store::Binding)), if it says

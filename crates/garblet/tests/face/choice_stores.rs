@@ -6,8 +6,11 @@ use garblet::{
     Bits, Config, Error, Order, OrderRequest, Party, Peer, Plan, Program, Report, Stock, StockKinds,
     components::{Components, Library},
     fill, library,
-    net::{NetError, memory_pair},
-    store::Store,
+    net::{
+        NetError,
+        testing::{Direction, Fault, FaultKind, PairFault, intercepted_mesh, intercepted_pair},
+    },
+    store::{Store, StoreKey},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -25,7 +28,7 @@ struct Case {
     other: (&'static str, &'static str),
 }
 
-const CASES: [Case; 2] = [
+const CASES: [Case; 3] = [
     Case {
         protocol: "authenticated",
         open: &[("ot", "auto"), ("ot-k", "auto")],
@@ -37,6 +40,12 @@ const CASES: [Case; 2] = [
         open: &[("scheme", "auto")],
         taken: &[("scheme", "three-halves")],
         other: ("scheme", "half-gates"),
+    },
+    Case {
+        protocol: "gmw",
+        open: &[("ot", "auto"), ("ot-k", "auto")],
+        taken: &[("ot", "extension"), ("ot-k", "8")],
+        other: ("ot-k", "2"),
     },
 ];
 
@@ -58,9 +67,18 @@ fn program() -> Arc<Program> {
     Arc::new(library::find("lib:add(8)").expect("it is there"))
 }
 
+/// An order of so many runs.
+fn runs(program: &Arc<Program>, count: u64, config: &Config) -> Order {
+    let amounts = vec![("runs".into(), count)];
+    let request = OrderRequest { program: Some(program.clone()), amounts, ..OrderRequest::default() };
+    Order::new(&request, 2, config).expect("an order")
+}
+
 fn stock(config: &Config, store: Store, top_up: bool) -> Stock {
     let order = match config.stock() {
         Some(StockKinds::Library) => Order::of::<Components>(Library::of_program(&program())),
+        // So many that fewer bytes for each pay for a larger set-up.
+        Some(StockKinds::Runs) => runs(&program(), 9, config),
         _ => {
             let amounts = vec![("triples".into(), 32), ("masks".into(), 96)];
             Order::new(&OrderRequest { amounts, ..OrderRequest::default() }, 2, config).expect("an order")
@@ -75,11 +93,23 @@ fn stores() -> [Store; 2] {
     [0, 1].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("a store"))
 }
 
-fn both<T>(party: impl AsyncFn(Party, garblet::Ends) -> T) -> [T; 2] {
-    let (left, right) = memory_pair();
+/// The ends of two parties, with a fault between them if there is one.
+fn ends(config: &Config, fault: Option<Fault>) -> [garblet::Ends; 2] {
+    if !config.protocol().is_mesh() {
+        let (left, right, _) = intercepted_pair(fault);
+        return [left.into(), right.into()];
+    }
+    let fault = fault.map(|fault| PairFault { low: 0, high: 1, fault });
+    let mut meshes = intercepted_mesh(2, fault).0.into_iter();
+    [0, 1].map(|_| meshes.next().expect("two").into())
+}
+
+fn both<T>(config: &Config, fault: Option<Fault>, party: impl AsyncFn(Party, garblet::Ends) -> T) -> [T; 2] {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (first, second) =
-        runtime.block_on(async { tokio::join!(party(Party(0), left.into()), party(Party(1), right.into())) });
+    let (first, second) = runtime.block_on(async {
+        let [left, right] = ends(config, fault);
+        tokio::join!(party(Party(0), left), party(Party(1), right))
+    });
     [first, second]
 }
 
@@ -87,19 +117,29 @@ type Filled = (Store, BTreeMap<String, String>);
 
 /// Fills stores of parties with these parameters; returns each with what the link decided for it.
 fn filled(configs: [Config; 2], stores: [Store; 2]) -> [Result<Filled, Error>; 2] {
+    filled_with(|config, store| stock(config, store, false), None, configs, stores)
+}
+
+/// The same with these stocks, and with a fault between the parties if there is one.
+fn filled_with(
+    stock: impl Fn(&Config, Store) -> Stock,
+    fault: Option<Fault>,
+    configs: [Config; 2],
+    stores: [Store; 2],
+) -> [Result<Filled, Error>; 2] {
     let stores = stores.map(|store| std::sync::Mutex::new(Some(store)));
-    both(async |party, ends| {
+    both(&configs[0], fault, async |party, ends| {
         let (config, at) = (&configs[usize::from(party.0)], usize::from(party.0));
         let store = stores[at].lock().unwrap().take().expect("each takes its own");
         let rng = StdRng::seed_from_u64(2 + u64::from(party.0));
-        let filled = fill(stock(config, store, false), party, ends, config, 100, rng, Box::new(())).await?;
+        let filled = fill(stock(config, store), party, ends, config, 100, rng, Box::new(())).await?;
         Ok((filled.store, filled.decided))
     })
 }
 
 fn ran(configs: [Config; 2], stores: [Store; 2], top_up: bool) -> [Result<Report, Error>; 2] {
     let stores = stores.map(|store| std::sync::Mutex::new(Some(store)));
-    both(async |party, ends| {
+    both(&configs[0], None, async |party, ends| {
         let (config, at) = (&configs[usize::from(party.0)], usize::from(party.0));
         let plan = Plan::new(program(), 2, config)?;
         let stock = stock(config, stores[at].lock().unwrap().take().expect("each takes its own"), top_up);
@@ -118,6 +158,11 @@ fn sound(reports: [Result<Report, Error>; 2]) -> [BTreeMap<String, String>; 2] {
         assert_eq!(report.outputs, [Some(Bits::from_u128(154, 8))]);
         report.decided
     })
+}
+
+/// The error of the connection to the one peer.
+fn net(error: &Error) -> Option<&NetError> {
+    if let Error::Peer { source, .. } = error { source.net() } else { error.net() }
 }
 
 /// Filled stores, and what the link decided for each.
@@ -149,7 +194,7 @@ fn values_by_hand_agree_with_stores_that_have_them_and_with_no_others() {
         let stores = slowly_filled(case).map(|(store, _)| store);
         let other = [case.by_hand(&[case.other]), case.auto(FAST)];
         for error in filled(other, stores).map(|filled| filled.map(drop).expect_err("refused")) {
-            let Some(NetError::Incompatible { differences }) = error.net() else {
+            let Some(NetError::Incompatible { differences }) = net(&error) else {
                 panic!("{}: {error}", case.protocol)
             };
             assert_eq!(
@@ -172,6 +217,36 @@ fn a_new_store_takes_what_the_other_partys_is_bound_to() {
             stores[bound].bind(filled.binding().expect("it was filled")).expect("it is new");
             let decided = sound(ran([case.auto(FAST), case.auto(FAST)], stores, true));
             assert!(decided.iter().all(|decided| *decided == case.decided()), "{}, {bound}", case.protocol);
+        }
+    }
+}
+
+/// A hello alone binds nothing to the values that it names.
+#[test]
+fn a_peer_that_leaves_after_its_hello_leaves_a_new_store_as_it_was() {
+    let key = StoreKey::generate(&mut StdRng::seed_from_u64(5));
+    let mut rng = StdRng::seed_from_u64(6);
+    for case in &CASES {
+        for (liar, direction) in [(0, Direction::Forth), (1, Direction::Back)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut with_one_on_disk = || {
+                let mut stores = stores();
+                stores[1 - liar] =
+                    Store::open_or_create(&folder.path().join("store"), &key, &mut rng).expect("a store");
+                stores
+            };
+            let mut configs = [case.auto(FAST), case.auto(FAST)];
+            configs[liar] = case.by_hand(&[case.other]);
+            let after_hello = Fault { direction, frame: 1, kind: FaultKind::Cut };
+            let stock = |config: &Config, store| stock(config, store, false);
+            for error in filled_with(stock, Some(after_hello), configs, with_one_on_disk()).map(|filled| filled.err()) {
+                let error = error.expect("the connection was cut");
+                assert!(error.to_string().contains("closed"), "{error}");
+            }
+            let stores = with_one_on_disk();
+            assert_eq!(stores[1 - liar].binding(), None, "{}", case.protocol);
+            let filled = filled([case.auto(SLOW), case.auto(SLOW)], stores).map(|filled| filled.expect("filled").1);
+            assert!(filled.iter().all(|decided| *decided == case.decided()), "{}: {filled:?}", case.protocol);
         }
     }
 }

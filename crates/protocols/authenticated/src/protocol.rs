@@ -82,10 +82,10 @@ impl Protocol for Authenticated {
         Ok(choice::loads(Self::costs(job, hellos)?, work))
     }
 
-    fn order_loads(config: &Config, order: &Amounts) -> Vec<Loads> {
+    fn order_loads(config: &Config, order: &Amounts, _: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
         let costs = tabulate(2, |party, phase| Some(cost::communication_of_order(*config, *order, party, phase)));
         let ots = ots(&ordered_batches(*config, *order));
-        choice::loads(costs, |_, phase| cost::work(*config, ots, phase))
+        Ok(choice::loads(costs, |_, phase| cost::work(*config, ots, phase)))
     }
 
     fn bound_as(config: &Config) -> Option<String> {

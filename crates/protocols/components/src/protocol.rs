@@ -75,10 +75,10 @@ impl Protocol for Components {
         Ok(choice::loads(costs, |party, phase| cost::work(config.garbling, ands, party, phase)))
     }
 
-    fn order_loads(config: &Config, order: &Library) -> Vec<Loads> {
+    fn order_loads(config: &Config, order: &Library, _: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
         let (garbling, ands) = (config.garbling, order.and_count());
         let tables = |party, phase| (phase == Phase::Prepare).then(|| cost::tables(garbling, ands, party));
-        choice::loads(tabulate(2, tables), |party, phase| cost::work(garbling, ands, party, phase))
+        Ok(choice::loads(tabulate(2, tables), |party, phase| cost::work(garbling, ands, party, phase)))
     }
 
     fn bound_as(config: &Config) -> Option<String> {

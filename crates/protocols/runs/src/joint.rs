@@ -8,7 +8,9 @@ use garblet_store::Store;
 
 use super::{Purpose, RunStore, StoredRun, check_size, kind_of, no_run};
 use garblet_protocol::{
-    Communication, MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
+    Communication, MeshSession, Phase, Protocol, ProtocolError, Role, Security,
+    choice::Loads,
+    parameters,
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Terms, tabulate},
     stock::{Filled, SavedValues, Stock, yes_or_no},
 };
@@ -192,6 +194,22 @@ macro_rules! runs_in_stores {
             $crate::joint::check_stock(job, store)
         }
 
+        fn bound_as(config: &Config) -> Option<String> {
+            Some($crate::joint::bound_as::<Self>(config))
+        }
+
+        fn order_loads(
+            config: &Config,
+            order: &RunOrder<Self>,
+            hellos: &[Hello],
+        ) -> Result<Vec<$crate::protocol::choice::Loads>, ProtocolError> {
+            $crate::joint::order_loads(config, order, hellos)
+        }
+
+        fn reorder(order: &mut RunOrder<Self>, config: &Config) -> Result<(), ProtocolError> {
+            $crate::joint::reorder(order, config)
+        }
+
         fn is_low(store: &$crate::store::Store, order: &RunOrder<Self>, below: u8) -> bool {
             $crate::joint::is_low(store, order, below)
         }
@@ -251,6 +269,41 @@ pub fn check_stock<P: Joint>(job: &Job<P>, store: &Store) -> Result<(), Protocol
         0 => Err(no_run(store, program.name()).into()),
         _ => Ok(()),
     }
+}
+
+/// As [`Protocol::bound_as`].
+pub fn bound_as<P: Joint>(config: &P::Config) -> String {
+    super::bound_as(&with_parameters::<P>(config))
+}
+
+/// As [`Protocol::order_loads`]: a set-up, and as many runs as are ordered. Without a program there are none.
+///
+/// *Errors*: as there.
+pub fn order_loads<P: Joint>(
+    config: &P::Config,
+    RunOrder { job, count }: &RunOrder<P>,
+    hellos: &[Hello],
+) -> Result<Vec<Loads>, ProtocolError> {
+    let Some(job) = job else { return Ok(Vec::new()) };
+    let mut loads = P::loads(&job.otherwise(config.clone())?, hellos)?;
+    for load in loads.iter_mut().flat_map(|loads| &mut loads[Phase::Setup as usize + 1..]) {
+        let Communication { bytes_sent, bytes_received, rounds } = &mut load.cost;
+        let amounts = load.work.iter_mut().map(|(_, amount)| amount);
+        for number in [bytes_sent, bytes_received, rounds].into_iter().chain(amounts) {
+            *number = number.saturating_mul(*count);
+        }
+    }
+    Ok(loads)
+}
+
+/// As [`Protocol::reorder`].
+///
+/// *Errors*: as there.
+pub fn reorder<P: Joint>(order: &mut RunOrder<P>, config: &P::Config) -> Result<(), ProtocolError> {
+    if let Some(job) = &mut order.job {
+        *job = Arc::new(job.otherwise(config.clone())?);
+    }
+    Ok(())
 }
 
 /// As [`Protocol::is_low`].

@@ -105,6 +105,11 @@ pub struct Purpose<'a> {
     pub peers: &'a str,
 }
 
+/// The name under which stores are bound that have runs of a protocol with all parameters.
+pub(crate) fn bound_as(protocol: &str) -> String {
+    format!("{protocol}, version {VERSION}")
+}
+
 /// A party's store of runs of one program that all parties have.
 pub struct RunStore {
     store: Store,
@@ -127,7 +132,7 @@ impl RunStore {
         store.bind(&Binding {
             peer: purpose.peers.into(),
             role: format!("party {own} of {count}"),
-            protocol: format!("{}, version {VERSION}", purpose.protocol),
+            protocol: bound_as(&purpose.protocol),
             library: String::new(),
         })?;
         let summary = store.summary();
