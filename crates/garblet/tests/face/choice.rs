@@ -113,6 +113,19 @@ fn the_link_decides_the_ot_of_authenticated() {
 }
 
 #[test]
+fn the_link_decides_the_ot_of_bmr() {
+    let on = |program: &str, link| {
+        let plan = Plan::new(library::find(program).expect("it is there"), 2, &config("bmr", &[("ot", "auto"), link]));
+        let alternatives = plan.expect("it runs").alternatives();
+        assert_eq!(alternatives.len(), 2);
+        alternatives.into_iter().find(|alternative| alternative.chosen).expect("one").parameters
+    };
+    assert_eq!(on("lib:layered(2, 100002)", ("link", "1ms,10mbit")), [("ot", "silent")]);
+    assert_eq!(on("lib:layered(2, 100002)", ("link", "0ms,100gbit")), [("ot", "extension")]);
+    assert_eq!(on("lib:aes128", ("link", "1ms,10mbit")), [("ot", "extension")], "equal, so the first");
+}
+
+#[test]
 fn the_link_decides_the_scheme_of_components() {
     let on = |link| config("components", &[("scheme", "auto"), ("link", link)]);
     assert_eq!(taken([on("1ms,10mbit"), on("1ms,10mbit")], "scheme"), "three-halves");

@@ -261,6 +261,21 @@ fn stores_for_something_else_are_refused_as_such() {
     }
 }
 
+/// `bmr` leaves the width of the extension to its form, so the link decides nothing of small programs.
+#[test]
+fn stores_of_bmr_take_silent_ots_for_large_programs_on_slow_links() {
+    let program = Arc::new(library::find("lib:layered(2, 100002)").expect("it is there"));
+    let stock = |config: &Config, store| Stock::new(runs(&program, 1, config), store, "peer");
+    let on = |link| [(); 2].map(|()| config("bmr", &[("ot", "auto"), link]));
+    let mut stores = stores();
+    for link in [("link", "10ms,10mbit"), FAST] {
+        let filled = filled_with(stock, None, on(link), stores).map(|filled| filled.expect("filled"));
+        let silent = |(_, decided): &Filled| decided.iter().eq([(&"ot".to_string(), &"silent".to_string())]);
+        assert!(filled.iter().all(silent), "{link:?}");
+        stores = filled.map(|(store, _)| store);
+    }
+}
+
 #[test]
 fn silent_ots_are_chosen_for_large_orders_on_slow_links() {
     let program = library::find("lib:sha256").expect("it is there");

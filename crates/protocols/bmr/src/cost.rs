@@ -9,13 +9,17 @@ use super::{
     config::{Form, Garbling, Optimisations},
     half_gates, linear,
     open::open_bytes,
+    pairs::Count,
     plan::Plan,
     published,
 };
+use garblet_ot::Width;
 use garblet_protocol::{
+    choice::Operation,
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
 };
+use garblet_runs::ots::Source;
 
 /// Bytes of the greeting sent to each other party: two seeds and a share of delta.
 const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
@@ -70,14 +74,10 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
             hello.encoded_bytes() + ots + GREETING_BYTES
         }
         (Phase::Setup, _, _) => hello.encoded_bytes() + GREETING_BYTES,
-        (Phase::Prepare, Garbling::Ot, form) => {
-            let count = |receiver: Party| match form {
-                Form::Linear | Form::HalfGates => linear::count(plan, receiver.0),
-                Form::Published(optimisations) => published::count(plan, optimisations),
-            };
-            let ots = |receiver| source.run_bytes(count(receiver).all() as u64);
+        (Phase::Prepare, Garbling::Ot, _) => {
+            let ots = |receiver| source.run_bytes(count(plan, receiver).all() as u64);
             let [[as_sender, _], [_, as_receiver]] = [ots(to), ots(from)];
-            has_delta(from) * as_sender + has_delta(to) * (as_receiver + packed(count(from).chosen as u64))
+            has_delta(from) * as_sender + has_delta(to) * (as_receiver + packed(count(plan, from).chosen as u64))
         }
         (Phase::Prepare, _, Form::Linear | Form::HalfGates) => bgw::share_bits_bytes(plan, from),
         (Phase::Prepare, _, Form::Published(_)) => 0,
@@ -96,6 +96,41 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
             let told = packed(plan.input_bits(from) as u64) + packed(plan.output_bits(to) as u64);
             RUN_ID_BYTES as u64 + labels + told
         }
+    }
+}
+
+/// The OTs that a party receives from each other party that has a delta.
+fn count(plan: &Plan, receiver: Party) -> Count {
+    match plan.form() {
+        Form::Linear | Form::HalfGates => linear::count(plan, receiver.0),
+        Form::Published(optimisations) => published::count(plan, optimisations),
+    }
+}
+
+/// The work of a party in a phase that depends on the kind of OT: it is a receiver with each peer that has a delta, and a sender if it has one.
+pub(super) fn work(plan: &Plan, party: Party, phase: Phase) -> Vec<(Operation, u64)> {
+    if plan.config().garbling != Garbling::Ot {
+        return Vec::new();
+    }
+    let source = plan.source();
+    let of_width = match source.width() {
+        Width::Two => Operation::Ot2,
+        Width::Four => Operation::Ot4,
+        Width::Eight => Operation::Ot8,
+    };
+    let has_delta = |party: Party| u64::from(plan.slot(party).is_some());
+    let peers = (0..plan.parties()).map(Party).filter(|peer| *peer != party);
+    let roles = |of: &dyn Fn(Party) -> u64| -> u64 {
+        peers.clone().map(|peer| has_delta(peer) * of(party) + has_delta(party) * of(peer)).sum()
+    };
+    match (phase, source) {
+        // The first ones come from the extension.
+        (Phase::Setup, Source::Silent(set)) => vec![(of_width, roles(&|_| set.stock() as u64))],
+        (Phase::Prepare, _) => {
+            let operation = if source.is_silent() { Operation::SilentOt } else { of_width };
+            vec![(operation, roles(&|receiver| count(plan, receiver).all() as u64))]
+        }
+        _ => Vec::new(),
     }
 }
 

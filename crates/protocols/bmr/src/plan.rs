@@ -15,7 +15,7 @@ use garblet_runs::ots::Source;
 /// schedule: every other wire is a sum of some of them, and carries what the sum carries.
 pub struct Plan {
     program: Arc<Program>,
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     parties: u16,
     config: Config,
     /// The owner of every input bit.
@@ -41,10 +41,17 @@ impl Plan {
             ));
         }
         let flat = program.flatten().map_err(|error| refuse(error.to_string()))?;
-        let schedule = Schedule::new(flat.circuit());
+        let schedule = Arc::new(Schedule::new(flat.circuit()));
         let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
         let owners = program.inputs().iter().flat_map(owner).collect();
         Ok(Plan { program, schedule, parties, config, owners })
+    }
+
+    /// The same program with another kind of OT, by the same schedule.
+    pub(super) fn otherwise(&self, config: Config) -> Self {
+        let Plan { program, schedule, parties, owners, .. } = self;
+        let (program, schedule, owners) = (program.clone(), schedule.clone(), owners.clone());
+        Plan { program, schedule, parties: *parties, config, owners }
     }
 
     /// The program.

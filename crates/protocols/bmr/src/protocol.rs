@@ -4,11 +4,12 @@ use std::{marker::PhantomData, ops::RangeInclusive};
 
 use garblet_net::{Hello, Mesh};
 
-use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan};
+use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan, cost};
 use garblet_protocol::{
     Adversary, MeshSession, Protocol, ProtocolError,
+    choice::{self, Loads},
     parameters::{self, Parameter, named, ot_kind},
-    protocol::{Request, Sample},
+    protocol::{Job, Request, Sample},
 };
 use garblet_runs::joint::{Joint, RunOrder};
 
@@ -21,6 +22,8 @@ pub trait Way: Send + Sync + 'static {
     const GARBLING: Garbling;
     /// The parameters that it takes.
     const PARAMETERS: &'static [Parameter<Config>];
+    /// The parameters that the link decides.
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] = &[];
     /// Settings for tests.
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "published")]];
 }
@@ -75,6 +78,7 @@ impl Way for ByOt {
         OT_WIDTH,
         ot_kind!(Some("extension")),
     ];
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] = &[("ot", &["extension", "silent"])];
 }
 
 impl Way for ByBgw4 {
@@ -104,6 +108,7 @@ impl<W: Way> Protocol for Joined<W> {
     const ADVERSARY: Adversary = Adversary::SemiHonest;
     const PARTIES: RangeInclusive<u16> = W::GARBLING.parties();
     const PARAMETERS: &'static [Parameter<Config>] = W::PARAMETERS;
+    const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] = W::LINK_DECIDES;
     const SAMPLES: &'static [Sample] = W::SAMPLES;
 
     fn standard() -> Config {
@@ -113,6 +118,14 @@ impl<W: Way> Protocol for Joined<W> {
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         let config = Config { garbling: W::GARBLING, ..request.config };
         Plan::new(request.program.clone(), request.parties, config)
+    }
+
+    fn plan_otherwise(job: &Job<Self>, request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        Ok(job.plan.otherwise(request.config))
+    }
+
+    fn loads(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<Loads>, ProtocolError> {
+        Ok(choice::loads(Self::costs(job, hellos)?, |party, phase| cost::work(&job.plan, party, phase)))
     }
 
     garblet_runs::runs_in_stores!();
