@@ -86,8 +86,10 @@ impl Disk {
 
     /// Copies the store; nothing if there is none.
     pub(crate) fn copy(&mut self) -> io::Result<()> {
-        copy(&self.store(), &self.folder.join(format!("copy {}", self.copies)))?;
-        self.copies += 1;
+        if self.store().exists() {
+            copy(&self.store(), &self.folder.join(format!("copy {}", self.copies)))?;
+            self.copies += 1;
+        }
         Ok(())
     }
 

@@ -53,8 +53,8 @@ pub(crate) struct Model {
     /// The most runs of each party that can be on its count.
     most_unended: Vec<u32>,
     candidates: Vec<Candidate>,
-    /// The parties that have ever lied.
-    pub(crate) liars: BTreeSet<u16>,
+    /// The parties that have lied since the stores were made.
+    liars: BTreeSet<u16>,
     /// Set if somebody lied or a store was put back since the stores were made: then they may be of no more use.
     pub(crate) excused: bool,
 }
@@ -77,7 +77,7 @@ impl Model {
     /// All parties have removed their stores.
     pub(crate) fn begin_anew(&mut self) {
         let (used, given_up) = (std::mem::take(&mut self.used), std::mem::take(&mut self.given_up));
-        *self = Model { used, given_up, liars: std::mem::take(&mut self.liars), ..Model::new(self.parties) };
+        *self = Model { used, given_up, ..Model::new(self.parties) };
     }
 
     /// All owners attribute the runs that have not ended to failures.
@@ -121,7 +121,8 @@ impl Model {
         self.liars.extend(lies);
         self.excused |= !lies.is_empty();
         for (party, visit) in (0..).zip(visits) {
-            if !lies.contains(&party) {
+            // Whoever has ever lied has told lies to its own store, too.
+            if !self.liars.contains(&party) {
                 self.check_end(party, &visit.end)?;
             }
             self.use_pieces(party, &visit.diary)?;

@@ -43,7 +43,7 @@ impl Options {
             evaluator: if parties == 2 { EVALUATOR.0 } else { rng.random_range(0..parties) },
             order,
             top_up: rng.random_bool(0.75),
-            retries: rng.random_range(1..5),
+            retries: rng.random_range(0..4),
             learn: (0..parties).filter(|_| rng.random()).collect(),
         }
     }
