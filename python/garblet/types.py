@@ -22,7 +22,7 @@ _DIGITS_MAX = 38
 _WORD = re.compile(r"([ui])(8|16|32|64|128)")
 #: The words of the language that are no names.
 _KEYWORDS = frozenset("as const else enum fn for if in let match mut pub struct".split())
-#: The words that are names of fields alone: those that the language has not, and the functions that sources of functions call.
+#: The words that name fields, but no parameters: those of Rust that the language lacks, and the functions that are called in the source of a traced function.
 _WORDS = frozenset("async await break continue dyn false impl loop mod move ref return self trait true use while max min sqrt sort keep join".split())
 
 

@@ -233,6 +233,24 @@ def test_a_function_that_is_called_does_not_change_its_arguments() -> None:
         bump(Offer(1, 10), 5)  # type: ignore[arg-type]
 
 
+def test_a_function_gets_what_has_changed() -> None:
+    @garblet.function
+    def total(offers: "[Offer; 2]", k: garblet.u32) -> Any:  # type: ignore[valid-type] # noqa: F722
+        return offers[0].price + offers[1].price + k
+
+    @garblet.function
+    def size(bags: "[[u8; ..3]; 2]", k: garblet.u32) -> Any:  # type: ignore[valid-type] # noqa: F722
+        return bags[0].length() * 10 + bags[1].length() + k
+
+    def work(offers: Any, bags: Any, k: Any) -> Any:
+        offers[0].price = offers[0].price + k
+        bags[1].append(7)
+        return total(offers, k), size(bags, k), garblet.map(lambda offer: total([offer, offers[0]], k), offers)
+
+    found = program(work, offers="[Offer; 2]", bags="[[u8; ..3]; 2]", k="u32").evaluate(offers=GIVEN[:2], bags=[[1], [1]], k=5)
+    assert list(found.values()) == [95 + 50 + 5, 10 + 2 + 5, [95 + 95 + 5, 50 + 95 + 5]]
+
+
 def test_records_are_rebuilt_without_their_constructor() -> None:
     @dataclass
     class Made:
