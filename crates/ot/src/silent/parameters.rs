@@ -25,8 +25,8 @@ impl LpnSet {
     pub const LARGE: LpnSet = LpnSet { columns: 524_288, trees: 1280, depth: 13 };
 
     /// Small, for tests; of no security.
-    #[cfg(test)]
-    pub(crate) const TOY: LpnSet = LpnSet { columns: 100, trees: 40, depth: 4 };
+    #[cfg(any(test, feature = "testing"))]
+    pub const TOY: LpnSet = LpnSet { columns: 100, trees: 40, depth: 4 };
     /// Trees of four leaves, for tests; of no security.
     #[cfg(test)]
     pub(super) const SHALLOW: LpnSet = LpnSet { columns: 20, trees: 200, depth: 2 };

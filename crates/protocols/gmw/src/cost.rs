@@ -32,7 +32,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) 
 }
 
 fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) -> u64 {
-    let (source, ands) = (plan.source(), plan.and_count() as u64);
+    let (source, ands) = (plan.source, plan.and_count() as u64);
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     let triples = plan.config().form == Form::Triples;
     match phase {
@@ -56,7 +56,7 @@ fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) ->
 /// The work of a party in a phase that depends on the kind of OT: with each peer it is sender and receiver of as many OTs as there are gates.
 pub(super) fn work(plan: &Plan, phase: Phase) -> Vec<(Operation, u64)> {
     let peers = u64::from(plan.parties()) - 1;
-    let (operation, in_setup) = match plan.source() {
+    let (operation, in_setup) = match plan.source {
         Source::Extension(Width::Two) => (Operation::Ot2, None),
         Source::Extension(Width::Four) => (Operation::Ot4, None),
         Source::Extension(Width::Eight) => (Operation::Ot8, None),
@@ -73,7 +73,7 @@ pub(super) fn work(plan: &Plan, phase: Phase) -> Vec<(Operation, u64)> {
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let triples = plan.config().form == Form::Triples;
     let layers = plan.layers().count() as u64;
-    let is_silent = plan.source().is_silent();
+    let is_silent = plan.source.is_silent();
     match phase {
         // For hello and seed; as sender of OTs twice, as receiver once. With a party before it, it waits at the end for the first silent OTs.
         Phase::Setup => 5 + u64::from(is_silent && party.0 > 0),

@@ -63,7 +63,7 @@ impl JointParty for GmwParty {
     /// Step 1.
     async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let (own, source) = (session.mesh().party(), plan.source());
+        let (own, source) = (session.mesh().party(), plan.source);
         let rngs = session.rng_per_peer();
         let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, source, [own, peer]).await;
         let pairs = session.mesh().each(rngs, step).await?;

@@ -36,12 +36,24 @@ pub struct Config {
     pub ot: OtKind,
 }
 
+impl Config {
+    /// The source of OTs for so many AND gates.
+    fn source(self, ands: usize) -> Source {
+        match self.ot {
+            OtKind::Silent if ands >= SILENT_FROM => Source::Silent(LpnSet::DEFAULT),
+            OtKind::Silent | OtKind::Extension => Source::Extension(self.ot_width),
+        }
+    }
+}
+
 /// A program made ready for `gmw`: flattened, and scheduled by AND depth.
 pub struct Plan {
     program: Arc<Program>,
     schedule: Arc<Schedule>,
     config: Config,
     parties: u16,
+    /// The source of OTs.
+    pub(super) source: Source,
 }
 
 impl Plan {
@@ -51,13 +63,15 @@ impl Plan {
     /// large to be one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
-        let flat = flat_circuit(&program)?;
-        Ok(Plan { schedule: Arc::new(Schedule::by_depth(&flat)), program, config, parties })
+        let schedule = Arc::new(Schedule::by_depth(&flat_circuit(&program)?));
+        let source = config.source(schedule.ands().len());
+        Ok(Plan { program, schedule, config, parties, source })
     }
 
     /// The same program with other parameters, by the same schedule.
     pub fn otherwise(&self, config: Config) -> Self {
-        Plan { program: self.program.clone(), schedule: self.schedule.clone(), config, parties: self.parties }
+        let (program, schedule) = (self.program.clone(), self.schedule.clone());
+        Plan { source: config.source(self.and_count()), program, schedule, config, parties: self.parties }
     }
 
     /// The program.
@@ -83,14 +97,6 @@ impl Plan {
     /// AND gates that are computed.
     pub fn and_count(&self) -> usize {
         self.schedule.ands().len()
-    }
-
-    /// The source of OTs.
-    pub(super) fn source(&self) -> Source {
-        match self.config.ot {
-            OtKind::Silent if self.and_count() >= SILENT_FROM => Source::Silent(LpnSet::DEFAULT),
-            OtKind::Silent | OtKind::Extension => Source::Extension(self.config.ot_width),
-        }
     }
 
     /// AND gates of each layer, in order.

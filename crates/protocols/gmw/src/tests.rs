@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program, Recipients, random};
 use garblet_net::{Mesh, testing::FaultKind};
-use garblet_ot::Width;
+use garblet_ot::{LpnSet, Width};
 use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -13,6 +13,7 @@ use super::{bits::Packed, prepare::Material, *};
 use garblet_protocol::{MeshSession, Phase, PhaseCosts};
 use garblet_runs::{
     joint::JointParty,
+    ots::Source,
     testing::{
         is_full,
         mesh_run::{self, Outputs, TIMEOUT, block_on, own_inputs, run, run_recorded, sent_online},
@@ -24,6 +25,14 @@ const FORMS: [Form; 2] = [Form::Triples, Form::Choi2012];
 
 fn plan(program: Program, parties: u16, config: Config) -> Arc<Plan> {
     Arc::new(Plan::new(Arc::new(program), parties, config).expect("can be run"))
+}
+
+/// A plan with silent OTs, however few: they have no security.
+fn silent_plan(program: Program, parties: u16, form: Form) -> Arc<Plan> {
+    let config = Config { form, ot: OtKind::Silent, ..Config::default() };
+    let mut plan = Plan::new(Arc::new(program), parties, config).expect("can be run");
+    plan.source = Source::Silent(LpnSet::TOY);
+    Arc::new(plan)
 }
 
 type Outcome = (Outputs, PhaseCosts);
@@ -185,9 +194,18 @@ fn masks(material: &Material, to: u16) -> Vec<u8> {
 /// Runs with the same inputs. Returns what party 0 sends to party 1 online; and its first messages of every layer without the
 /// shares in them, which parties 1 and 2 know but for the values themselves. `spoil` may change what party 0 has prepared.
 fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
-    let program = library::find(&format!("lib:layered({LAYERS}, {})", LAYERS * LAYER)).expect("known");
-    let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
-    let plan = plan(program, 3, Config { form, ot_width: Width::Four, ..Config::default() });
+    views_of(&plan(layers(), 3, Config { form, ot_width: Width::Four, ..Config::default() }), spoil)
+}
+
+/// The program of [`views`].
+fn layers() -> Program {
+    library::find(&format!("lib:layered({LAYERS}, {})", LAYERS * LAYER)).expect("known")
+}
+
+/// The same of a plan of three parties for [`layers`].
+fn views_of(plan: &Arc<Plan>, spoil: impl Fn(&mut Material)) -> [View; 2] {
+    let form = plan.config().form;
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(4), plan.program());
     let part = async |session: &mut MeshSession| {
         let number = session.mesh().party();
         let own = own_inputs(plan.program(), number, &inputs);
@@ -204,7 +222,7 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
         let masks: Vec<u8> =
             ahead.iter().flat_map(|prepared| masks(&prepared.material, u16::from(number == 0))).collect();
         for prepared in ahead {
-            GmwParty::online(prepared, &plan, session, &own).await?;
+            GmwParty::online(prepared, plan, session, &own).await?;
         }
         Ok(masks)
     };
@@ -230,6 +248,14 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
 fn what_two_parties_see_of_the_third_is_uniform() {
     for form in FORMS {
         let [sent, shared] = views(form, |_| ());
+        assert_eq!((sent.biased(), shared.biased()), (vec![], vec![]), "{form:?}");
+    }
+}
+
+#[test]
+fn with_silent_ots_it_is_uniform_too() {
+    for form in FORMS {
+        let [sent, shared] = views_of(&silent_plan(layers(), 3, form), |_| ());
         assert_eq!((sent.biased(), shared.biased()), (vec![], vec![]), "{form:?}");
     }
 }

@@ -15,13 +15,18 @@ struct Case {
 
 impl Case {
     fn new(function: Function, form: Form, parties: u16, coalition: u16) -> Self {
+        let plan = |program| plan(program, parties, Config { form, ot_width: Width::Four, ..Config::default() });
+        Case::of(plan, (function, parties, coalition))
+    }
+
+    /// The same with silent OTs.
+    fn silent(function: Function, form: Form, parties: u16, coalition: u16) -> Self {
+        Case::of(|program| silent_plan(program, parties, form), (function, parties, coalition))
+    }
+
+    fn of(plan: impl Fn(Program) -> Arc<Plan>, (function, parties, coalition): (Function, u16, u16)) -> Self {
         let first = parties - coalition;
-        let program = coalition::program(function, parties, first);
-        Case {
-            plan: plan(program, parties, Config { form, ot_width: Width::Four, ..Config::default() }),
-            first,
-            known_seeds: false,
-        }
+        Case { plan: plan(coalition::program(function, parties, first)), first, known_seeds: false }
     }
 }
 
@@ -77,6 +82,15 @@ fn outputs_that_are_sums_tell_a_coalition_of_recipients_no_more_than_they_are() 
                 }
             }
         }
+    }
+}
+
+#[test]
+fn with_silent_ots_they_tell_no_more_either() {
+    for (at, (name, function)) in FUNCTIONS.into_iter().enumerate() {
+        let (parties, coalition) = if at % 2 == 0 { (4, 2) } else { (3, 1) };
+        let case = Case::silent(function, FORMS[at / 2], parties, coalition);
+        assert!(case.hides(), "{name}: {coalition} of {parties} parties learn more");
     }
 }
 

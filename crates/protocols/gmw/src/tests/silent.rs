@@ -14,6 +14,25 @@ fn programs_of_many_gates_take_silent_ots_at_the_stated_cost() {
     }
 }
 
+/// Several batches in a run, and parts of one, of up to five parties.
+#[test]
+fn a_run_takes_as_many_silent_ots_as_it_has_gates() {
+    let most = LpnSet::TOY.round_ots();
+    for (at, ands) in [1, most - 1, most, most + 1, 3 * most + 7].into_iter().enumerate() {
+        let program = library::find(&format!("layered(1, {ands})")).expect("known");
+        let inputs = random::inputs(&mut StdRng::seed_from_u64(8), &program);
+        let expected: Vec<_> = garblet_circuit::evaluate(&program, &inputs).into_iter().map(Some).collect();
+        let plan = silent_plan(program, 2 + at as u16 % 4, FORMS[at % 2]);
+        for (party, (outputs, costs)) in (0..).map(Party).zip(run_all(&plan, &inputs, 9)) {
+            assert_eq!(outputs, expected, "{ands} gates, {party}");
+            for phase in Phase::ALL {
+                let stated = communication(&plan, party, phase, &mesh_run::hellos(plan.parties()));
+                assert_eq!(costs.of(phase).communication.bytes_sent, stated.bytes_sent, "{ands} gates, {phase:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn programs_of_fewer_gates_cost_the_same_as_with_the_extension() {
     let silent = layered(2, SILENT_FROM - 1, 2, Form::Triples);
