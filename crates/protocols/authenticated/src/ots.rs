@@ -6,7 +6,7 @@
 use garblet_circuit::Party;
 use garblet_net::Channel;
 use garblet_ot::{
-    BitVec, CorrelatedReceiver, CorrelatedSender, Direction, MaliciousCotReceiver, MaliciousCotSender, OtError,
+    BitVec, CorrelatedReceiver, CorrelatedSender, Direction, LpnSet, MaliciousCotReceiver, MaliciousCotSender, OtError,
     SilentCotReceiver, SilentCotSender,
 };
 use garblet_primitives::Block;
@@ -14,7 +14,7 @@ use garblet_protocol::session::Session;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::{config::LPN, secrets::OT_CHECK, shares::Shares};
+use crate::{secrets::OT_CHECK, shares::Shares};
 
 /// Bytes of the answer to a check of the extension.
 const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
@@ -93,6 +93,7 @@ impl Ots {
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         clears: bool,
+        set: LpnSet,
     ) -> Result<(), OtError> {
         let Kind::Extension(extension) = std::mem::replace(&mut self.kind, Kind::Ended) else {
             return Err(OtError::Ended);
@@ -103,11 +104,11 @@ impl Ots {
         let is_first = own < peer;
         let delta = sender.delta().block();
         let (sender, receiver) = if is_first {
-            let sender = SilentCotSender::setup(channel, rng, sender, LPN, sends).await?;
-            (sender, SilentCotReceiver::setup(channel, rng, receiver, LPN, receives).await?)
+            let sender = SilentCotSender::setup(channel, rng, sender, set, sends).await?;
+            (sender, SilentCotReceiver::setup(channel, rng, receiver, set, receives).await?)
         } else {
-            let receiver = SilentCotReceiver::setup(channel, rng, receiver, LPN, receives).await?;
-            (SilentCotSender::setup(channel, rng, sender, LPN, sends).await?, receiver)
+            let receiver = SilentCotReceiver::setup(channel, rng, receiver, set, receives).await?;
+            (SilentCotSender::setup(channel, rng, sender, set, sends).await?, receiver)
         };
         channel.flush().await?;
         self.kind = Kind::Silent(Box::new(Silent { sender, receiver, is_first, delta, clears }));

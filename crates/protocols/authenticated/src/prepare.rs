@@ -8,7 +8,12 @@ pub(crate) mod rotate;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, phase::Phase, session::Session};
 
 use crate::{
-    GARBLER, Step, config::Config, ground::Ground, parameters::Batch, shares::Made, stock::unsettled::LastCheck,
+    GARBLER, Step,
+    config::{Config, LPN},
+    ground::Ground,
+    parameters::Batch,
+    shares::Made,
+    stock::unsettled::LastCheck,
 };
 
 impl<C: Conduct<Step>> Ground<C> {
@@ -29,7 +34,7 @@ impl<C: Conduct<Step>> Ground<C> {
         self.over = true;
         let (channel, rng) = session.parts();
         // Bit 0 of the evaluator's difference is not set.
-        self.ots.begin_silent(channel, rng, self.party == GARBLER).await?;
+        self.ots.begin_silent(channel, rng, self.party == GARBLER, LPN).await?;
         self.over = false;
         Ok(())
     }

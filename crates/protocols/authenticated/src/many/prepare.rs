@@ -2,6 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::Line;
+use garblet_ot::LpnSet;
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError};
 
@@ -19,6 +20,7 @@ use super::{
     zero,
 };
 use crate::{
+    config::LPN,
     opening::{Packed, Sums},
     parameters::Batch,
     prepare::rotate::{Rows, join},
@@ -39,6 +41,18 @@ impl<K: Conduct<Step>> Ground<K> {
         if are_silent || !setting.config.is_silent(ots) {
             return Ok(());
         }
+        self.begin_silent(session, setting, LPN).await
+    }
+
+    /// The same with these parameters, whatever the setting says.
+    ///
+    /// *Errors*: as [`Ground::make`].
+    pub(super) async fn begin_silent(
+        &mut self,
+        session: &mut MeshSession,
+        setting: Setting,
+        set: LpnSet,
+    ) -> Result<(), ProtocolError> {
         self.check_sound()?;
         session.enter(Phase::Setup);
         self.over = true;
@@ -46,7 +60,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let is_even = |peer: u16| Party(peer) == setting.evaluator() && setting.parties.is_multiple_of(2);
         let failed = FailedCheck::default();
         let step = async |peer: u16, mut line: Line, (pair, mut rng): (&mut Pair, Prg)| {
-            failed.kept(peer, pair.ots.begin_silent(&mut line, &mut rng, is_even(peer)).await)
+            failed.kept(peer, pair.ots.begin_silent(&mut line, &mut rng, is_even(peer), set).await)
         };
         let begun = session.mesh().each(self.pairs.as_mut().zip(rngs), step).await;
         failed.judged(begun)?;

@@ -9,6 +9,7 @@ mod rates;
 mod saved;
 mod set_up;
 mod silent;
+mod silent_cheats;
 mod stores;
 mod streams;
 mod triples;

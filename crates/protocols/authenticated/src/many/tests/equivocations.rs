@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use garblet_ot::LpnSet;
 use garblet_primitives::Opening;
 use garblet_protocol::{
     checks::{Check, Unattributed},
@@ -15,8 +16,7 @@ use super::{
 };
 use crate::{
     coins::Coin,
-    config::SILENT_FROM,
-    many::{checks, leaky::HEAD_BYTES, place::Place, plan::Setting, settle},
+    many::{checks, leaky::HEAD_BYTES, place::Place, settle},
 };
 
 /// The party that is told something else.
@@ -95,8 +95,10 @@ fn found_by(twice: Twice, ot: OtKind) -> Vec<Option<Check>> {
     let results = all(3, 31, async |session, party| {
         let plan = Plan::new(product(), 3, config)?;
         let mut ground = Ground::set_up(session, &plan, party, Equivocal::default()).await?;
-        // Nothing is silent with the extension, however many OTs there are.
-        ground.begin_ots(session, Setting::new(3, config)?, SILENT_FROM).await?;
+        if ot == OtKind::Silent {
+            // Small ones of no security.
+            ground.begin_silent(session, plan.setting(), LpnSet::TOY).await?;
+        }
         if party == Party(0) {
             let domain = match twice.place {
                 Place::Zero => settle::domain(ground.common(Place::Zero, 0).digest(b""), party.0),

@@ -1,17 +1,12 @@
-//! Silent OT gives the same shares as the extension, at the stated cost; whoever corrects otherwise by link is found.
+//! Silent OT gives the same shares as the extension, at the stated cost, in sessions with and without stores.
 
-use garblet_net::testing::{Direction, Fault, Frame, FrameKind, flip_of_bulk, intercepted_pair};
 use garblet_ot::OtError;
-use garblet_protocol::{Phase, checks::Unattributed, conduct::Honest, parameters::OtKind};
+use garblet_protocol::{Phase, conduct::Honest, parameters::OtKind};
 
-use super::{
-    lies::{Change, Watched},
-    triples::values,
-    *,
-};
+use super::{triples::values, *};
 use crate::{
-    config::{LPN, SILENT_FROM},
-    many::{NAME, checks::ECHO, cost, plan::Setting},
+    config::SILENT_FROM,
+    many::{NAME, cost, plan::Setting},
     tests::put_back::open,
 };
 
@@ -94,75 +89,6 @@ fn programs_of_many_gates_take_silent_ots_at_the_stated_cost() {
             assert_eq!(costs.of(phase).communication, stated, "{party}, {phase:?}");
         }
     }
-}
-
-/// Party 0 corrects to another bit towards party 1.
-#[derive(Default)]
-struct Otherwise {
-    is_cheat: bool,
-    /// Set if it tells everybody the hash of what it has towards party 1; otherwise it tells each party what it has there.
-    tells_the_same: bool,
-    told: Option<[u8; 16]>,
-}
-
-impl Conduct<Step> for Otherwise {
-    fn touch(&mut self, step: Step, peer: usize, bytes: &mut [u8]) {
-        match step {
-            Step::Bits if self.is_cheat && peer == 1 => bytes[2] ^= 4,
-            Step::Answers if self.is_cheat && self.tells_the_same => {
-                let (hash, _) = bytes.split_first_chunk_mut().expect("an answer begins with a hash");
-                *hash = *self.told.get_or_insert(*hash);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The errors of all parties if party 0 corrects to another bit towards party 1.
-fn with_other_bits(parties: u16, tells_the_same: bool) -> Vec<ProtocolError> {
-    let conduct = |party| Otherwise { is_cheat: party == Party(0), tells_the_same, told: None };
-    let ended = make_silently(parties, 3, &[(Some(Batch { triples: 8, bucket: 2 }), 0)], conduct);
-    ended.into_iter().map(|ended| ended.err().expect("somebody cheats")).collect()
-}
-
-#[test]
-fn whoever_corrects_otherwise_on_one_link_and_says_so_there_is_found_by_what_others_heard() {
-    let errors = with_other_bits(3, false);
-    let found = |error: &&ProtocolError| {
-        matches!(error, ProtocolError::Unattributed(Unattributed { check, detail })
-            if *check == ECHO && detail.starts_with("the digests of the hashes of all parties' bits"))
-    };
-    assert!(errors[1..].iter().any(|error| found(&error)), "{errors:?}");
-    assert!(errors.iter().all(|error| !matches!(error, ProtocolError::Peer { source, .. } if source.is_evidence())));
-}
-
-#[test]
-fn whoever_corrects_otherwise_on_one_link_and_denies_it_is_found_there() {
-    let errors = with_other_bits(3, true);
-    let found = |error: &ProtocolError| {
-        matches!(error, ProtocolError::Peer { party: Party(0), source }
-            if matches!(**source, ProtocolError::Ot(OtError::InconsistentChoices)))
-    };
-    // All heard the hash of the bits towards party 1, so those towards party 2 do not have it.
-    assert!(found(&errors[2]), "{:?}", errors[2]);
-    assert!(!found(&errors[1]), "{:?}", errors[1]);
-}
-
-#[test]
-fn a_false_hash_of_macs_is_found_by_whom_it_is_told() {
-    let lie = Change { step: Step::Answers, to: Some(2), at: 16, error: vec![1] };
-    let conduct = |party| Watched {
-        changes: if party == Party(0) { vec![lie.clone()] } else { Vec::new() },
-        ..Watched::default()
-    };
-    let made = make_silently(3, 4, &[(None, 100)], conduct);
-    let error = made[2].as_ref().err().expect("party 0 cheats");
-    assert!(
-        matches!(error, ProtocolError::Peer { party: Party(0), source }
-        if matches!(**source, ProtocolError::Ot(OtError::InconsistentChoices))),
-        "{error}"
-    );
-    assert!(made[0].is_err() && made[1].is_err());
 }
 
 /// Fills a party's store with masks; returns the costs, and the state that is left.
@@ -249,72 +175,4 @@ fn stores_are_given_up_after_a_false_share_of_a_coin() {
         let error = refused.expect_err("the store was given up").to_string();
         assert!(error.contains("given up"), "party {at}: {error}");
     }
-}
-
-/// Parties that make 100 masks by silent OT, where a message may be changed on its way between the first two, and all frames between them.
-fn with_fault(fault: Option<Fault>) -> (Vec<Result<(), ProtocolError>>, Vec<Frame>) {
-    let part = async |session: &mut MeshSession| {
-        let party = Party(session.mesh().party());
-        let plan = Plan::new(product(), 3, config(3))?;
-        let mut ground = Ground::set_up(session, &plan, party, Any::new(Honest)).await?;
-        ground.begin_ots(session, setting(3), SILENT_FROM).await?;
-        ground.make(session, (None, 0, 100), &mut Supply::with_room(3, 0, 0)).await
-    };
-    block_on(async {
-        let mut transcripts = Vec::new();
-        let meshes = Mesh::of_pairs(3, |low, high| {
-            let (one, two, transcript) = intercepted_pair(fault.filter(|_| (low, high) == (0, 1)));
-            transcripts.push(transcript);
-            (one, two)
-        });
-        (mesh_run::run(meshes, 1, TIMEOUT, part).await, transcripts[0].frames())
-    })
-}
-
-/// The first bytes that party 0 sends to party 1: of the corrections of silent OT, of the answer, and of the query for the other direction.
-fn places(frames: &[Frame]) -> [usize; 3] {
-    let sent = frames.iter().filter(|frame| frame.direction == Direction::Forth && frame.kind == FrameKind::Bulk);
-    let all: usize = sent.map(|frame| frame.payload.len()).sum();
-    // After the query: a commitment, corrections to given bits, a share of the point, an answer, digests.
-    let [_, share, opened, query, answer] = LPN.batch_messages(256).map(|bytes| bytes as usize);
-    let queries = all - query - (32 + 32 + 64 + 2 * 16 + 32 + 32);
-    let answers = queries - share - answer;
-    [answers - (opened - 64), answers, queries]
-}
-
-/// The check of silent OT finds changed corrections half the time, and a changed answer always, and names the sender.
-#[test]
-fn corrections_and_answers_of_silent_ot_that_are_changed_on_their_way_are_found() {
-    let (ended, frames) = with_fault(None);
-    assert!(ended.iter().all(Result::is_ok), "{ended:?}");
-    let [corrections, answers, _] = places(&frames);
-    let found = |at: usize| {
-        let (ended, _) = with_fault(flip_of_bulk(&frames, Direction::Forth, at));
-        match &ended[1] {
-            Ok(()) => false,
-            Err(ProtocolError::Peer { party: Party(0), source }) => {
-                assert!(matches!(**source, ProtocolError::Ot(OtError::InconsistentLeaves)), "{source}");
-                true
-            }
-            Err(other) => panic!("{at}: {other}"),
-        }
-    };
-    assert!(found(answers), "the answer");
-    assert!([corrections, corrections + 5_000, answers - 1].into_iter().any(found), "corrections");
-}
-
-/// A receiver that masks another sum of noise only loses its own check; the sender's answer is a hash, and the sender has nothing to judge.
-#[test]
-fn a_false_sum_of_noise_ends_the_check_of_whoever_told_it_and_nobody_else_has_evidence() {
-    let (_, frames) = with_fault(None);
-    let [_, _, queries] = places(&frames);
-    let (ended, _) = with_fault(flip_of_bulk(&frames, Direction::Forth, queries + 16));
-    let errors: Vec<ProtocolError> = ended.into_iter().map(|ended| ended.expect_err("it is over")).collect();
-    let evidence = |error: &ProtocolError| match error {
-        ProtocolError::Peer { party, source } if source.is_evidence() => Some((*party, source.to_string())),
-        _ => None,
-    };
-    let leaves = ProtocolError::from(OtError::InconsistentLeaves).to_string();
-    assert_eq!(evidence(&errors[0]), Some((Party(1), leaves)), "{errors:?}");
-    assert_eq!(errors[1..].iter().map(evidence).collect::<Vec<_>>(), [None, None], "{errors:?}");
 }
