@@ -181,7 +181,7 @@ fn a_store_serves_only_its_purpose() {
     }
 }
 
-/// What a peer says before it has shown its store binds nothing.
+/// The word of a peer that has not shown its store binds nothing.
 #[test]
 fn a_store_that_met_nobody_is_free_for_another_purpose() {
     let folder = tempfile::tempdir().expect("a folder");
