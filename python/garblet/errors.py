@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .report import Report
+    from .visit import Visit
 
 
 class GarbletError(Exception):
@@ -82,10 +83,15 @@ class NotPreparedError(GarbletError):
 
 
 class ReceiptError(GarbletError, OSError):
-    """A run has ended, and its receipt could not be written. The peer may have one. Begin nothing more before the log can be written."""
+    """A run or a visit has ended, and its receipt could not be written. The peer may have one. Begin nothing more before the log can be written.
+
+    If the run had no result, `__cause__` says why.
+    """
 
     #: The results of the run, if it had any.
     report: Report | None = None
+    #: The answer of the visit, if it was one that had an answer.
+    visit: Visit | None = None
 
 
 class StoreError(GarbletError, OSError):

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from . import _garblet
+from . import _garblet, arguments
 from ._garblet import Identity
 from .errors import UsageError
 from .program import Program, units
@@ -44,7 +44,7 @@ class Job:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, effort: int | None = None) -> Job:
         """Reads a job. Its program is read later, and compiled with at most `effort` units of work."""
-        there = Path(os.path.abspath(path))
+        there = arguments.path("path", path)
         return cls(_garblet.Job.load(there, units(effort)), there, effort)
 
     @property
@@ -93,14 +93,15 @@ class Job:
         and inputs that reach an output unchanged, go to the `garblet` logger. `garblet.plan` says what a run costs.
         """
         program = self.program
-        note = self._native.check(program._native, list((trust or {}).items()))
+        note = self._native.check(program._native, arguments.texts("trust", trust))
         if note:
             log.warning("%s", note.strip())
         return program
 
     def sign(self, identity: Identity, *, trust: Mapping[str, str] | None = None) -> str:
         """Checks the job as `check` does, and signs it for the party with this identity. Returns the party's name."""
-        return self._native.sign(identity, list((trust or {}).items()))
+        own = arguments.one_of(Identity, "an identity, as Identity.load returns")("identity", identity)
+        return self._native.sign(own, arguments.texts("trust", trust))
 
     def verify(self) -> None:
         """Checks that all parties have signed. `UsageError` names those whose signature is missing or wrong."""

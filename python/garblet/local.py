@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
-from . import _garblet
-from .errors import UsageError
+from . import _garblet, arguments
 from .program import Program
 from .progress import Hearing, Progress
 from .report import Report, of_native, table, thousands
@@ -20,11 +19,6 @@ Protocol = Literal[
 ]
 #: Parameters of a protocol, as in the command's `--param`.
 Params = Mapping[str, str | int]
-
-
-def texts(params: Params | None) -> list[tuple[str, str]]:
-    """Parameters in the form of the native module."""
-    return [(name, str(value)) for name, value in (params or {}).items()]
 
 
 def run_local(
@@ -42,16 +36,16 @@ def run_local(
     >>> reports[1]["alice_richer"]
     True
     """
+    arguments.one_of(Program, "a program, as garblet.compile or garblet.load returns")("program", program)
     of = list(inputs.values()) if isinstance(inputs, Mapping) else list(inputs)
     if isinstance(inputs, Mapping):
         for party in inputs:
-            if not isinstance(party, int) or not 0 <= party < 1 << 16:
-                raise UsageError(f"inputs: expected parties from 0, got {party!r}", 'give inputs by party: [{"a": 5}, {"b": 3}], or {0: {"a": 5}, 1: {"b": 3}}')
+            arguments.party("inputs: a party", party)
         of = [inputs.get(party, {}) for party in range(max([program.parties, *(party + 1 for party in inputs)]))]
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]
     with program._located():
-        said = _garblet.run_local(program._native, encoded, protocol, texts(params), Hearing(progress))
+        said = _garblet.run_local(program._native, encoded, protocol, arguments.texts("params", params), Hearing(progress))
     return [of_native(report, library_of(own)) for report, own in zip(said, of, strict=True)]
 
 

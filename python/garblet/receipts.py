@@ -6,10 +6,9 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from . import _garblet
+from . import _garblet, arguments
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Receipt:
 
         `holds` are digests that you noted earlier: if the log still has them, nothing before them was cut off.
         """
-        said = _garblet.receipts(None if path is None else Path(path), list(holds))
+        said = _garblet.receipts(arguments.optional(arguments.path, "path", path), arguments.names("holds", holds))
         return [_of_object(receipt) for receipt in json.loads(said)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +71,7 @@ class Comparison:
 
 def compare_receipts(ours: str | os.PathLike[str], theirs: str | os.PathLike[str]) -> Comparison:
     """Compares the logs of two parties, as `garblet receipts compare` does. First exchange the digests of the last receipts, then the logs."""
-    said = json.loads(_garblet.compare_receipts(Path(ours), Path(theirs)))
+    said = json.loads(_garblet.compare_receipts(arguments.path("ours", ours), arguments.path("theirs", theirs)))
     only_ours, only_theirs = said["only"]
     return Comparison(
         alike=[(_of_object(own), _of_object(other)) for own, other in said["alike"]],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from dataclasses import dataclass
 
+from . import arguments
 from ._garblet import Identity
 from .job import Job
 from .progress import Progress
@@ -35,6 +35,11 @@ class Service:
     patience: float | None = None
     progress: Progress = False
 
+    def __post_init__(self) -> None:
+        for name in ("peers", "receipts"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, arguments.path(name, getattr(self, name)))
+
     def _session(self, job: Job) -> Session:
         return Session(
             job=job,
@@ -55,11 +60,16 @@ class Service:
 
 def call(service: Service, job: Job, /, **inputs: Value) -> Report:
     """Runs a job once with a service, and returns this party's results. `PeerError` says why a service refuses."""
-    with service._session(job) as session:
+    with _session(service, job) as session:
         return session.run(**inputs)
 
 
 async def acall(service: Service, job: Job, /, **inputs: Value) -> Report:
     """As `call`, for asyncio. Cancelling the task aborts the run, which the service may have counted."""
-    async with await asyncio.to_thread(service._session, job) as session:
+    async with await arguments.beside(_session, service, job) as session:
         return await session.arun(**inputs)
+
+
+def _session(service: Service, job: Job) -> Session:
+    of = arguments.one_of(Service, "a Service, and after it a job")("service", service)
+    return of._session(arguments.one_of(Job, "a job, as Job.load returns")("job", job))

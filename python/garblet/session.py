@@ -11,11 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
-from . import _garblet
+from . import _garblet, arguments
 from ._garblet import Identity
-from .errors import GarbletError, Panicked, ReceiptError, StoreError, UsageError
+from .errors import GarbletError, Panicked, StoreError, UsageError
 from .job import Job
-from .local import Params, Protocol, texts
+from .local import Params, Protocol
 from .program import Program
 from .progress import Hearing, Progress, log
 from .report import Report, of_native
@@ -28,6 +28,11 @@ T = TypeVar("T")
 Arrange = Literal["check", "sort", "sum-by-key"]
 
 
+_PROGRAM = arguments.one_of(Program, "a program, as garblet.compile or garblet.load returns")
+_JOB = arguments.one_of(Job, "a job, as Job.load returns")
+_IDENTITY = arguments.one_of(Identity, "an identity, as Identity.load returns")
+
+
 def configuration() -> Path:
     """The folder of keys and records, shared with the command."""
     folder = os.environ.get("XDG_CONFIG_HOME")
@@ -37,15 +42,15 @@ def configuration() -> Path:
 class Store:
     """Prepared one-time material, encrypted under a key. Each piece is used at most once.
 
-    Only one session at a time can open it. `key` is the key file, which is created if it does not exist; the default
-    is `store.key` in the configuration folder, as for the command.
+    Only one session at a time can open it. `key` is the key file, which is made with the store if it does not exist;
+    the default is `store.key` in the configuration folder, as for the command.
     """
 
     def __init__(
         self, folder: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None, create: bool = False
     ) -> None:
-        self.folder = Path(folder)
-        self.key = Path(key) if key is not None else configuration() / "store.key"
+        self.folder = arguments.path("folder", folder)
+        self.key = configuration() / "store.key" if key is None else arguments.path("key", key)
         if key is None:
             self.key.parent.mkdir(parents=True, exist_ok=True)
         known = _garblet.check_store(self._place(create=create, top_up=False))
@@ -87,7 +92,8 @@ class Session:
 
     Under a `job` the session has the job's program, protocol, parameters and peers, and this party's number follows from its identity; `rows` makes it a batch. Such a
     session has one run. When that has ended, with or without a result, its receipt is added to the log `receipts`, by default the one in the configuration folder;
-    with `receipt_outputs` it contains the outputs. Without a job there is a receipt if `receipts` is given.
+    with `receipt_outputs` it contains the outputs. Without a job there is a receipt if `receipts` is given. A run with a receipt closes the session: it waits
+    `timeout` seconds for a peer that does not close it too.
 
     With `arrange="sort"`, lists whose order the program relies on are sorted by key; with `"sum-by-key"` values with the same key are also added up.
 
@@ -130,7 +136,11 @@ class Session:
             raise UsageError("receipt_outputs: this run writes no receipt", "give receipts=")
         if arrange not in ("check", "sort", "sum-by-key"):
             raise UsageError(f"arrange: expected check, sort or sum-by-key, got {arrange}")
+        if insecure_plain_tcp and (identity is not None or trust):
+            which = "trust=" if identity is None else "identity="
+            raise UsageError(f"insecure_plain_tcp: plain TCP checks no identity, but {which} is given", "leave one of them out")
         if job is not None:
+            _JOB("job", job)
             said = {"program": program, "protocol": protocol, "params": params, "keep": keep, "read": read}
             for name in (name for name, value in said.items() if value is not None):
                 raise UsageError(f"{name}: the job says it, or does not allow it", "leave it out")
@@ -139,36 +149,38 @@ class Session:
             raise UsageError("there is no program, or no number of this party", "give program and party, or job=")
         elif rows is not None:
             raise UsageError("rows: it is for jobs", "use Program.batch")
+        _PROGRAM("program", program)
+        arguments.optional(arguments.rows, "rows", rows)
         self.program = program if job is None or rows is None else program.batch(rows)
         self.closing: GarbletError | None = None
         self._keep = keep
         self._hear = Hearing(progress)
         self._busy = threading.Lock()
         self._open = True
-        self._gave_up = False
-        arguments = {
-            "party": party,
+        own = arguments.optional(arguments.one_of(Store, "a Store"), "store", store)
+        settings = {
+            "party": arguments.optional(arguments.party, "party", party),
             "job": None if job is None else job._native,
             "rows": rows,
             "arrange": arrange,
-            "receipts": None if receipts is None else Path(receipts),
-            "receipt_outputs": receipt_outputs,
-            "listen": listen,
-            "connect": connect,
-            "peers": None if peers is None else Path(peers),
-            "identity": identity,
-            "trust": list((trust or {}).items()),
-            "insecure_plain_tcp": insecure_plain_tcp,
-            "session": session,
-            "protocol": protocol or "yao",
-            "params": texts(params),
-            "store": None if store is None else store._place(create=False, top_up=top_up),
-            "keep": keep,
-            "read": list((read or {}).items()),
-            "timeout": timeout,
-            "patience": patience,
+            "receipts": arguments.optional(arguments.path, "receipts", receipts),
+            "receipt_outputs": bool(receipt_outputs),
+            "listen": arguments.optional(arguments.address, "listen", listen),
+            "connect": arguments.optional(arguments.address, "connect", connect),
+            "peers": arguments.optional(arguments.path, "peers", peers),
+            "identity": arguments.optional(_IDENTITY, "identity", identity),
+            "trust": arguments.texts("trust", trust),
+            "insecure_plain_tcp": bool(insecure_plain_tcp),
+            "session": arguments.optional(arguments.text, "session", session),
+            "protocol": arguments.text("protocol", protocol or "yao"),
+            "params": arguments.texts("params", params),
+            "store": None if own is None else own._place(create=False, top_up=bool(top_up)),
+            "keep": arguments.optional(arguments.text, "keep", keep),
+            "read": arguments.texts("read", read),
+            "timeout": arguments.seconds("timeout", timeout),
+            "patience": arguments.optional(arguments.seconds, "patience", patience),
         }
-        self._native = _garblet.Session(program._native, arguments, self._hear)
+        self._native = _garblet.Session(program._native, settings, self._hear)
         self._ports = self.program._native.inputs if job is None else self._native.given.inputs
         if self._native.address is not None:
             log.info("listening on %s", self._native.address)
@@ -186,16 +198,22 @@ class Session:
         self._call(lambda: self._native.prepare(runs, self._hear))
 
     def run(self, /, **inputs: Value) -> Report:
-        """Runs once, with prepared material if there is any, and returns this party's results."""
+        """Runs once, with prepared material if there is any, and returns this party's results.
+
+        Every run with a receipt has one by then, or `ReceiptError` is raised: its `report` has the results, its `__cause__` says how a run without any ended.
+        """
         return self._run(encode(self._ports, inputs), library_of(inputs))
 
     def _run(self, encoded: str, library: str | None = None) -> Report:
         try:
             with self.program._located():
                 return of_native(self._call(lambda: self._native.run(encoded, self._hear)), library)
-        except ReceiptError as error:
-            # The results are final all the same.
-            error.report = of_native(error.__dict__.pop("_said"), library)
+        except BaseException as error:
+            # The results are final all the same: the receipt is not written, or the call was interrupted too late.
+            said = error.__dict__.pop("_said", None)
+            if said is not None:
+                error.report = of_native(said, library)  # type: ignore[attr-defined]
+                error.add_note("the run has ended: `report` of this exception has its results")
             raise
 
     def fill(self, **amounts: int) -> int:
@@ -234,9 +252,8 @@ class Session:
 
     async def _beside(self, call: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
         try:
-            return await asyncio.to_thread(call, *args, **more)
+            return await arguments.beside(call, *args, **more)
         except asyncio.CancelledError:
-            self._gave_up = True
             self._native.cancel()
             raise
 
@@ -252,9 +269,10 @@ class Session:
             self._busy.release()
 
     def _part(self, *, abort: bool) -> None:
-        if abort:
+        # A call that was given up has aborted the session, and may still be under way.
+        if abort or (self._native.given_up and self._busy.locked()):
             # This applies while another thread closes it, too.
-            self._open, self._gave_up = False, True
+            self._open = False
             self._native.abort()
             return
         if not self._open:
@@ -262,7 +280,7 @@ class Session:
         closing = self._call(self._close)
         if isinstance(closing, GarbletError):
             self.closing = closing
-            if self._gave_up:
+            if self._native.given_up:
                 return
             if self._keep is not None and isinstance(closing, StoreError):
                 raise closing

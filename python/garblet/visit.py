@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from . import _garblet
+from . import _garblet, arguments
+from .errors import Panicked, ReceiptError
 from .progress import log
 from .values import Value, encode
 
@@ -33,18 +33,23 @@ class Agreement:
     timeout: float = 60.0
     forget: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", arguments.path("path", self.path))
+        object.__setattr__(self, "invitations", arguments.pair(arguments.path, "invitations", self.invitations))
+        if self.receipts is not None:
+            object.__setattr__(self, "receipts", arguments.path("receipts", self.receipts))
+
     def _visitor(self, program: str) -> _garblet.Visitor:
-        generator, cloud = self.invitations
         asked = {
-            "agreement": Path(self.path),
-            "invitations": (Path(generator), Path(cloud)),
-            "addresses": tuple(self.addresses),
-            "program": program,
-            "clients": list(self.clients),
-            "label": self.label,
-            "receipts": None if self.receipts is None else Path(self.receipts),
-            "timeout": self.timeout,
-            "forget": self.forget,
+            "agreement": self.path,
+            "invitations": self.invitations,
+            "addresses": arguments.pair(arguments.address, "addresses", self.addresses),
+            "program": arguments.text("program", program),
+            "clients": arguments.names("clients", self.clients),
+            "label": arguments.text("label", self.label),
+            "receipts": self.receipts,
+            "timeout": arguments.seconds("timeout", self.timeout),
+            "forget": bool(self.forget),
         }
         return _garblet.Visitor(asked)
 
@@ -68,53 +73,69 @@ class Visit:
         return self.outputs[output]
 
 
-class _Asking:
-    """One visit, which somebody may give up."""
-
-    def __init__(self) -> None:
-        self.is_given_up = False
-
-    def ask(self, agreement: Agreement, program: str, inputs: Mapping[str, Value] | None) -> Visit:
-        visitor = agreement._visitor(program)
-        if inputs is None:
-            answer = visitor.resume()
-        else:
-            answer = visitor.visit(encode(visitor.program.inputs, inputs))
-        # Nobody would see the answer: leave it to `resume`.
-        if not self.is_given_up:
-            answer.keep()
+def _ask(agreement: Agreement, program: str, inputs: Mapping[str, Value] | None) -> tuple[_garblet.Answer, Visit]:
+    """The answer of a visit, which can still be asked for again."""
+    visitor = arguments.one_of(Agreement, "an Agreement, and after it the name of a program")("agreement", agreement)._visitor(program)
+    answer = visitor.resume() if inputs is None else visitor.visit(encode(visitor.program.inputs, inputs))
+    try:
         outputs, said = answer.say()
         run = json.loads(said)
-        return Visit(outputs, run["program"], run["state"], run["version"], run["attempts"], run["servers_learn"])
+    except Panicked as error:
+        _keep(answer, error)
+        raise
+    except BaseException:
+        answer.leave()
+        raise
+    return answer, Visit(outputs, run["program"], run["state"], run["version"], run["attempts"], run["servers_learn"])
 
-    async def beside(self, agreement: Agreement, program: str, inputs: Mapping[str, Value] | None) -> Visit:
-        try:
-            return await asyncio.to_thread(self.ask, agreement, program, inputs)
-        except asyncio.CancelledError:
-            self.is_given_up = True
-            log.info("the visit was given up; resume() asks for its answers")
-            raise
+
+def _keep(answer: _garblet.Answer, cause: Panicked | None = None) -> None:
+    try:
+        answer.keep()
+    except ReceiptError as error:
+        raise error from cause
+
+
+def _given(answer: _garblet.Answer, visit: Visit) -> Visit:
+    """Gives an answer to the caller, and then records that it was given. An exception in between has it as `visit`."""
+    try:
+        _keep(answer)
+        return visit
+    except BaseException as error:
+        error.visit = visit  # type: ignore[attr-defined]
+        error.add_note("the visit was answered: `visit` of this exception has the answer")
+        raise
+
+
+async def _beside(agreement: Agreement, program: str, inputs: Mapping[str, Value] | None) -> Visit:
+    try:
+        answer, visit = await arguments.beside(_ask, agreement, program, inputs)
+    except asyncio.CancelledError:
+        log.info("the visit was given up; resume() asks for its answers")
+        raise
+    # From here on nobody can cancel it before the caller has the answer.
+    return _given(answer, visit)
 
 
 def visit(agreement: Agreement, program: str, /, **inputs: Value) -> Visit:
     """Runs a program of the agreement once, with this client's inputs. The servers learn only what the agreement says.
 
-    If it ends without an answer, for instance because a connection is lost, the run may have taken place: `resume` asks for its answers. Until then another visit
+    An exception that comes after the answer has it as `visit`: `ReceiptError`, if it cannot be recorded that it was given, or an interrupt. If it ends without an answer, for instance because a connection is lost, the run may have taken place: `resume` asks for its answers. Until then another visit
     that could change a state is refused.
     """
-    return _Asking().ask(agreement, program, inputs)
+    return _given(*_ask(agreement, program, inputs))
 
 
 def resume(agreement: Agreement, program: str, /) -> Visit:
-    """Asks again for the answers to the last visit, which did not arrive."""
-    return _Asking().ask(agreement, program, None)
+    """Asks again for the answers to the last visit, which did not arrive. It must have been one of this program."""
+    return _given(*_ask(agreement, program, None))
 
 
 async def avisit(agreement: Agreement, program: str, /, **inputs: Value) -> Visit:
     """As `visit`, for asyncio. If the task is cancelled, `resume` asks for the answers."""
-    return await _Asking().beside(agreement, program, inputs)
+    return await _beside(agreement, program, inputs)
 
 
 async def aresume(agreement: Agreement, program: str, /) -> Visit:
     """As `resume`, for asyncio."""
-    return await _Asking().beside(agreement, program, None)
+    return await _beside(agreement, program, None)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import logging
 import pickle
 import signal
 import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -276,6 +279,131 @@ def test_a_result_is_not_lost_with_its_receipt(job: garblet.Job, identities: Pai
     assert "the run did end" in (error.hint or "") and (tmp_path / "alice.jsonl").read_text() == "no receipt\n"
 
 
+def test_a_run_without_a_result_tells_of_a_receipt_that_is_not_there(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
+    alice, bob = pair(job, identities, tmp_path)
+    (tmp_path / "alice.jsonl").write_text("no receipt\n")
+    error, other = both(lambda: alice.run(a=200), lambda: bob.run(b=200))
+    assert isinstance(error, garblet.ReceiptError) and error.report is None
+    assert isinstance(error.__cause__, garblet.Panicked) and isinstance(other, garblet.Panicked)
+    log = tmp_path / "alone.jsonl"
+    alone = garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0], receipts=log, patience=0.2)
+    log.write_text("no receipt\n")
+    with pytest.raises(garblet.ReceiptError) as gone:
+        alone.run(a=1)
+    assert gone.value.report is None and isinstance(gone.value.__cause__, garblet.PeerError)
+    # Also of one that has met somebody, and had no run.
+    (tmp_path / "alice.jsonl").unlink()
+    alice, bob = pair(job, identities, tmp_path)
+    both(alice.prepare, bob.prepare)
+    (tmp_path / "alice.jsonl").write_text("no receipt\n")
+    error, _ = both(alice.close, bob.close)
+    assert isinstance(error, garblet.ReceiptError)
+
+
+def test_an_interrupt_waits_for_the_receipt_of_a_run_that_has_ended(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
+    alice, bob = pair(job, identities, tmp_path)
+    locked = open(tmp_path / "alice.jsonl", "r+")
+    fcntl.flock(locked, fcntl.LOCK_EX)
+    # Longer than an interrupted call waits for its party.
+    threading.Timer(5.0, locked.close).start()
+    interrupt = threading.Timer(1.0, signal.raise_signal, [signal.SIGUSR1])
+    interrupt.daemon = True
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupted)
+    theirs = threading.Thread(target=lambda: bob.run(b=2))
+    theirs.start()
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            interrupt.start()
+            alice.run(a=1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        theirs.join()
+    told: Any = caught.value
+    assert told.report["out0"] == 3 and "`report` of this exception" in caught.value.__notes__[0]
+    assert [receipt.has_result for receipt in garblet.Receipt.load(tmp_path / "alice.jsonl")] == [True]
+
+
+def test_a_second_run_is_told_that_a_receipt_is_for_one(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
+    alice, bob = pair(job, identities, tmp_path)
+    both(lambda: alice.run(a=1), lambda: bob.run(b=2))
+    for what in (lambda: alice.run(a=1), alice.prepare):
+        with pytest.raises(garblet.UsageError, match="a session with a receipt has one run"):
+            what()
+    alice.close()
+    bob.close()
+
+
+def test_the_close_after_an_interrupt_speaks_of_no_result(job: garblet.Job, identities: Pair, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def interrupt(phase: str, done: int, total: int) -> None:
+        raise RuntimeError("on purpose")
+
+    alice, bob = pair(job, identities, tmp_path, progress=interrupt)
+    both(lambda: alice.run(a=1), lambda: bob.run(b=2))
+    alice.close()
+    bob.close()
+    assert "the result is final" not in caplog.text
+
+
+def test_a_full_disk_is_told_before_a_run(tmp_path: Path) -> None:
+    script = """
+import os, sys, garblet
+folder = sys.argv[1]
+def fill():
+    with open(f"{folder}/fill", "wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+richer = garblet.compile("pub fn main(a: u32, b: u32) -> bool { a > b }")
+def begin(name):
+    return garblet.Session(richer, 0, listen="127.0.0.1:0", insecure_plain_tcp=True, receipts=f"{folder}/{name}", patience=0.2)
+before = begin("before.jsonl")
+fill()
+try:
+    begin("later.jsonl")
+except garblet.GarbletError as error:
+    print("told:", error)
+try:
+    before.run(a=1)
+except garblet.PeerError:
+    print("its receipt:", [receipt.has_result for receipt in garblet.Receipt.load(f"{folder}/before.jsonl")])
+"""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = 'mount -t tmpfs -o size=1m garblet-test "$1" && exec "$2" -c "$3" "$1"'
+    unshared = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mounted, "sh", str(disk), sys.executable, script]
+    done = subprocess.run(unshared, capture_output=True, text=True, timeout=60)
+    if "told:" not in done.stdout and ("unshare:" in done.stderr or "mount:" in done.stderr):
+        pytest.skip(f"no disk can be mounted here: {done.stderr}")
+    assert "later.jsonl: cannot be written: no space left on device" in done.stdout.lower(), done.stderr
+    assert "its receipt: [False]" in done.stdout, done.stderr
+
+
+def test_names_are_checked_with_a_file_that_can_be_trusted(path: Path, job: garblet.Job, identities: Pair, tmp_path: Path, command: Path) -> None:
+    trust = tmp_path / "config" / "garblet" / "trust.toml"
+    trust.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    here = ["--listen", "127.0.0.1:0", "--identity", tmp_path / "alice.pem", "--input", f"0={tmp_path / 'a.json'}", "--timeout", "1s"]
+    for text, mode in (("torn [", 0o600), (f'bob = "{identities[0].fingerprint}"\n', 0o666)):
+        trust.write_text(text)
+        trust.chmod(mode)
+        error = caught(lambda: garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0]))
+        assert isinstance(error, garblet.UsageError) and "trust.toml" in str(error)
+        assert "trust.toml" in refused(command, "run", "--job", path, *here)
+        trust.chmod(0o600)
+    assert "missing.toml" in refused(command, "run", "--job", path, *here, "--trust", tmp_path / "missing.toml")
+    trust.unlink()
+    garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0]).abort()
+    # A name of one's own is corrected where it was given.
+    error = caught(lambda: garblet.Session(job=job, listen="127.0.0.1:0", identity=identities[0], trust={"bob": identities[0].fingerprint}))
+    assert "correct trust=" in (error.hint or "")  # type: ignore[attr-defined]
+
+
 def test_a_log_that_cannot_be_extended_stops_a_session_before_it_begins(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
     (tmp_path / "alice.jsonl").write_text("no receipt\n")
     with pytest.raises(garblet.GarbletError, match="not a receipt"):
@@ -322,7 +450,7 @@ def test_a_session_without_a_job_has_a_receipt_if_asked_for(richer: garblet.Prog
         ({"keep": "sum", "store": None}, "keep"),
         ({"read": {"a": "sum"}}, "read"),
         ({"party": 1}, "our identity"),
-        ({"insecure_plain_tcp": True}, "names identities, which plain TCP cannot verify"),
+        ({"insecure_plain_tcp": True, "identity": None}, "names identities, which plain TCP cannot verify"),
         ({"rows": 2}, "allows one evaluation per run"),
         ({"arrange": "sort"}, "does not rely on the order"),
         ({"arrange": "random"}, "arrange"),

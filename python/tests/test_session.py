@@ -210,7 +210,7 @@ def test_a_session_is_closed_once_also_if_that_is_interrupted(richer: garblet.Pr
         raise KeyboardInterrupt
 
     with plain(richer, 0, listen="127.0.0.1:0") as alice:
-        native, alice._native = alice._native, type("Interrupted", (), {"close": interrupt})()
+        native, alice._native = alice._native, type("Interrupted", (), {"close": interrupt, "given_up": False})()
         with pytest.raises(KeyboardInterrupt):
             alice.close()
         alice.close()
@@ -451,12 +451,39 @@ def test_a_session_that_is_closing_can_be_given_up(richer: garblet.Program, by: 
 def test_the_peer_hears_of_a_close_that_was_given_up_before(richer: garblet.Program, caplog: pytest.LogCaptureFixture) -> None:
     alice, bob = met(richer, "run", timeout=30.0)
     # Like a task that is cancelled just as its answer arrives.
-    alice._gave_up = True
     alice._native.cancel()
     alice.close()
     assert "given up" in str(alice.closing) and "in order" not in caplog.text
     bob.close()
     assert "aborted" in str(bob.closing)
+
+
+def test_a_timeout_that_is_caught_leaves_the_block_as_it_is(richer: garblet.Program) -> None:
+    async def part() -> None:
+        async with plain(richer, 0, listen="127.0.0.1:0") as alice:
+            try:
+                await asyncio.wait_for(alice.arun(a=5), 0.2)
+            except TimeoutError:
+                pass
+
+    begin = time.monotonic()
+    asyncio.run(part())
+    assert time.monotonic() - begin < 8
+
+
+def test_more_tasks_wait_than_a_loop_has_threads(richer: garblet.Program) -> None:
+    pairs = (os.cpu_count() or 1) + 6
+
+    async def all_of_them() -> list[garblet.Report]:
+        ours = [plain(richer, 0, listen="127.0.0.1:0") for _ in range(pairs)]
+        theirs = [plain(richer, 1, connect=at(alice)) for alice in ours]
+        # All of one side wait before the other side begins.
+        runs = [*(alice.arun(a=5) for alice in ours), *(bob.arun(b=3) for bob in theirs)]
+        reports = await asyncio.gather(*runs)
+        await asyncio.gather(*(session.aclose() for session in (*ours, *theirs)))
+        return reports
+
+    assert [report["out0"] for report in asyncio.run(all_of_them())] == [True] * (2 * pairs)
 
 
 @pytest.mark.parametrize("by", ["run", "prepare"])
@@ -673,6 +700,8 @@ def test_what_cannot_be_kept_or_read_is_told_at_once(tmp_path: Path) -> None:
 class Closing:
     """The native part of a session that closes with an error."""
 
+    given_up = False
+
     def __init__(self, error: Exception) -> None:
         self.error = error
 
@@ -689,7 +718,7 @@ def test_outputs_that_were_not_kept_are_told_when_the_session_closes(tmp_path: P
         session = three.session(program, 0, keep=keep)
         session.abort()
         native: Any = Closing(error)
-        session._native, session._open, session._gave_up = native, True, False
+        session._native, session._open = native, True
         if is_raised:
             with pytest.raises(garblet.StoreError, match="keep its part"), session:
                 pass
@@ -720,3 +749,12 @@ def free_ports(count: int) -> list[int]:
     for own in sockets:
         own.close()
     return ports
+
+
+def test_a_wrong_key_leaves_no_file(tmp_path: Path) -> None:
+    garblet.Store(tmp_path / "store", key=tmp_path / "right.key", create=True)
+    for create in (False, True):
+        with pytest.raises(garblet.StoreError, match="wrong.key"):
+            garblet.Store(tmp_path / "store", key=tmp_path / "wrong.key", create=create)
+        assert not (tmp_path / "wrong.key").exists()
+    assert garblet.Store(tmp_path / "store", key=tmp_path / "right.key").stock == {}

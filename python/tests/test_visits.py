@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,30 +106,106 @@ def test_a_client_visits_two_servers(ledger: garblet.Agreement, tmp_path: Path, 
     for program, inputs, error, what in wrong:
         with pytest.raises(error, match=what):
             garblet.visit(ledger, program, **inputs)
-    with pytest.raises(garblet.UsageError, match="no visit is waiting"):
+    with pytest.raises(garblet.UsageError, match="resume: no visit is waiting"):
         garblet.resume(ledger, "show")
+    with pytest.raises(garblet.UsageError, match="clients: the invited client `anna` is not among bo"):
+        garblet.visit(replace(ledger, clients=["bo"]), "show", b=1)
+    # Nothing is recorded of a visit that cannot be made.
+    without_port = replace(ledger, addresses=("127.0.0.1", "127.0.0.1"))
+    with pytest.raises(garblet.UsageError, match="is not an address: expected HOST:PORT"):
+        garblet.visit(without_port, "begin", a=1, b=1)
+    assert garblet.visit(ledger, "show", b=2)["sum"] == 9
     secrets = [Path(path).read_text().strip() for path in ledger.invitations]
     assert not any(secret in repr(ledger) for secret in secrets)
 
 
-def test_an_answer_that_nobody_saw_is_asked_for_again(ledger: garblet.Agreement, monkeypatch: pytest.MonkeyPatch) -> None:
-    from garblet.visit import _Asking
+def test_an_answer_that_nobody_saw_is_asked_for_again(ledger: garblet.Agreement) -> None:
+    from garblet.visit import _ask
 
-    asking = _Asking()
-    asking.is_given_up = True
-    asking.ask(ledger, "begin", {"a": 3, "b": 4})
-    with pytest.raises(garblet.UsageError, match="was not answered, and may have changed the state"):
+    answer, _ = _ask(ledger, "begin", {"a": 3, "b": 4})
+    answer.leave()
+    with pytest.raises(garblet.UsageError, match="was not answered, and may have changed the state") as caught:
         garblet.visit(ledger, "begin", a=3, b=4)
+    assert "with resume(); forget=True forgets it" in (caught.value.hint or "")
+    # The answers of another program are not taken for those of this one.
+    with pytest.raises(garblet.UsageError, match="resume: the last visit is for `begin`, got `show`"):
+        garblet.resume(ledger, "show")
     assert garblet.resume(ledger, "begin").version == 1
     assert garblet.visit(ledger, "show", b=5)["sum"] == 12
 
 
-def test_servers_that_are_not_there_leave_a_visit_that_can_be_resumed(ledger: garblet.Agreement) -> None:
-    from dataclasses import replace
+def test_an_answer_that_comes_before_an_interrupt_is_not_lost(ledger: garblet.Agreement, monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = sys.modules["garblet.visit"]
+    garblet.visit(ledger, "begin", a=3, b=4)
 
+    def interrupt(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    # Before it is recorded that the caller has the answer, it can be asked for again.
+    with monkeypatch.context() as patched:
+        patched.setattr(module.json, "loads", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            garblet.visit(ledger, "show", b=5)
+    assert garblet.resume(ledger, "show")["sum"] == 12
+    # Then the exception has it.
+    keep = module._keep
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_keep", lambda answer: (keep(answer), interrupt()))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            garblet.visit(ledger, "show", b=6)
+    answered: Any = caught.value
+    assert answered.visit["sum"] == 13 and "`visit` of this exception" in caught.value.__notes__[0]
+    with pytest.raises(garblet.UsageError, match="resume: no visit is waiting"):
+        garblet.resume(ledger, "show")
+
+
+def test_an_answer_is_given_although_it_cannot_be_recorded(ledger: garblet.Agreement, tmp_path: Path) -> None:
+    from garblet.visit import _ask, _given
+
+    garblet.visit(ledger, "begin", a=3, b=4)
+    answer, visit = _ask(ledger, "show", {"b": 5})
+    # As on a full disk, no file takes this place.
+    kept, aside = tmp_path / "anna.receipts", tmp_path / "aside"
+    kept.rename(aside)
+    kept.mkdir()
+    with pytest.raises(garblet.ReceiptError, match="cannot be written") as caught:
+        _given(answer, visit)
+    assert caught.value.visit is visit and visit["sum"] == 12 and "resume()" in (caught.value.hint or "")
+    kept.rmdir()
+    aside.rename(kept)
+    assert garblet.resume(ledger, "show")["sum"] == 12
+
+
+def test_a_task_that_is_cancelled_leaves_its_answer(ledger: garblet.Agreement) -> None:
+    garblet.visit(ledger, "begin", a=3, b=4)
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(garblet.avisit(ledger, "show", b=5))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(leave())
+    assert garblet.resume(ledger, "show")["sum"] == 12
+
+
+def test_a_file_of_the_user_beside_the_receipts_stays(ledger: garblet.Agreement, tmp_path: Path) -> None:
+    for name in ("anna.lock", "anna.json.lock"):
+        (tmp_path / name).write_text("mine")
+    garblet.visit(replace(ledger, receipts=tmp_path / "anna.json"), "begin", a=3, b=4)
+    assert [(tmp_path / name).read_text() for name in ("anna.lock", "anna.json.lock")] == ["mine", "mine"]
+    # A name that ends like one of a lock is a name as any other.
+    (tmp_path / "anna.json").rename(tmp_path / "x.lock")
+    locked = replace(ledger, receipts=tmp_path / "x.lock")
+    assert [garblet.visit(locked, "show", b=b)["sum"] for b in (1, 2)] == [8, 9]
+    assert '"counter"' in (tmp_path / "x.lock").read_text()
+
+
+def test_servers_that_are_not_there_leave_a_visit_that_can_be_resumed(ledger: garblet.Agreement) -> None:
     nobody = f"127.0.0.1:{free_port()}"
     gone = replace(ledger, addresses=(nobody, nobody), timeout=1.0)
-    with pytest.raises(garblet.GarbletError, match="connection to the generator"):
+    with pytest.raises(garblet.PeerError, match="connection to the generator"):
         garblet.visit(gone, "begin", a=3, b=4)
     assert garblet.resume(ledger, "begin").version == 1
 

@@ -139,7 +139,7 @@ impl Options {
         let party = job.party_here(&self.peer, Some(self.stock.party))?;
         let settings = job.settings(self.stock.timeout.0);
         let way = job.way_to_peer(&self.peer, party)?;
-        job.check_names(&way.names)?;
+        job.check_names_here(&self.peer)?;
         self.stock.fill_as((&settings, party), &way, 100, true)
     }
 
@@ -175,7 +175,7 @@ impl Options {
             }
         };
         let way = self.peer.to_all(party, &peers)?;
-        job.map_or(Ok(()), |job| job.check_names(&way.names))?;
+        job.map_or(Ok(()), |job| job.check_names_here(&self.peer))?;
         let folder = self.stock.folder_for(order, mark(&way)?);
         session::fill(&settings, party, parties, &folder, meet_to_fill(&settings, &way, 100), (100, true))
     }

@@ -150,7 +150,7 @@ impl Options {
             (None, None) => self.peer.way()?,
         };
         if let Some(job) = &agreed.job {
-            job.check_names(&way.names)?;
+            job.check_names_here(&self.peer)?;
             // Peers that have a name here keep it.
             way.names.extend(job.names());
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{Bits, Party, Program};
+use garblet::{Bits, Class, Party, Program};
 use garblet_console::{
     args::Time,
     failure::{Failure, first_failure},
@@ -75,9 +75,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         true => visitor.resume()?,
         false => visitor.visit(|program, party| options.values(program, party))?,
     };
-    // Print the output even if the receipt cannot be written.
-    let kept = answered.keep();
-    first_failure(options.tell(&visitor, &answered), kept)
+    // An output that nobody has seen can be asked for again. A panic is an outcome too.
+    match options.tell(&visitor, &answered) {
+        Err(unseen) if unseen.class != Class::Panic => Err(unseen),
+        told => first_failure(told, answered.keep()),
+    }
 }
 
 impl Options {

@@ -12,12 +12,12 @@ use garblet::{
 
 use crate::{
     failure::{Failure, Status},
-    words::own_words,
+    surface::{Setting, surface},
 };
 
 /// The hint for a remedy.
 fn words(advice: &Advice) -> String {
-    one_line(&own_words(advice).unwrap_or_else(|| advice.to_string())).into_owned()
+    one_line(&(surface().remedy)(advice).unwrap_or_else(|| advice.to_string())).into_owned()
 }
 
 /// An error as a failure for the user.
@@ -112,7 +112,7 @@ pub fn identity_failure(error: &IdentityError) -> Failure {
 pub fn several_hint(two: Protocol) -> String {
     let asked = two.adversary();
     if asked == Adversary::SemiHonest {
-        return "--protocol gmw has more".into();
+        return format!("{} has more", Setting::Protocol.with("gmw"));
     }
     let several = Protocol::ALL.iter().copied().filter(|several| several.is_mesh());
     let (enough, weaker): (Vec<Protocol>, Vec<Protocol>) = several.partition(|several| several.adversary() >= asked);
@@ -120,8 +120,9 @@ pub fn several_hint(two: Protocol) -> String {
     let secure = match enough.split_first() {
         None => format!("no protocol for three or more parties is secure against {asked} parties"),
         Some((first, others)) => {
-            let others = others.iter().map(|other| format!("; --protocol {other} is{}", condition(*other)));
-            let first = format!("--protocol {first} is secure against {asked} parties{}", condition(*first));
+            let give = |protocol: &Protocol| Setting::Protocol.with(protocol);
+            let others = others.iter().map(|other| format!("; {} is{}", give(other), condition(*other)));
+            let first = format!("{} is secure against {asked} parties{}", give(first), condition(*first));
             format!("with three or more parties {first}{}", others.collect::<String>())
         }
     };

@@ -79,12 +79,15 @@ impl TrustArgs {
         })
     }
 
-    /// All trusted peers, with their names.
+    /// All trusted peers, with their names; none if there is no file in the configuration folder.
     ///
-    /// *Errors*: a file that cannot be read.
+    /// *Errors*: a file that was named and is missing, that cannot be read, or that others may write.
     pub fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         // Only read, so the folder need not exist.
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        if let Some(named) = &self.trust {
+            named.metadata().map_err(|error| Failure::unreadable(named, &error))?;
+        }
         let store = checked_trust(&path)?;
         Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
     }
@@ -136,10 +139,16 @@ impl PeerArgs {
         }
     }
 
-    /// Names for peers; empty if the file cannot be read.
+    /// Names for peers, only for display; empty if the file cannot be read.
     pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
-        // Names are only for display: errors in the file are reported where trust depends on it.
-        self.store.peers().unwrap_or_default()
+        self.checked_names().unwrap_or_default()
+    }
+
+    /// Names for peers, for decisions.
+    ///
+    /// *Errors*: as [`TrustArgs::peers`].
+    pub(crate) fn checked_names(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
+        self.store.peers()
     }
 
     /// The peers to accept, with their names.

@@ -33,6 +33,7 @@ use crate::{
     hex::{from_hex, to_hex},
     program,
     settings::{PartyCount, Settings},
+    surface::Setting,
 };
 
 /// The agreement of a run, read from a file.
@@ -139,12 +140,16 @@ impl Job {
         match (rows, self.batch) {
             (None, _) => Ok(()),
             (Some(rows), Some(most)) if rows <= most => Ok(()),
-            (Some(rows), Some(most)) => {
-                Err(Failure::call(format!("--batch: {place} allows {most} rows per run, got {rows}"))
-                    .hint("split it into several runs, or agree on another job: `garblet job new --batch N`"))
+            (Some(rows), Some(most)) => Err(Failure::call(format!(
+                "{}: {place} allows {most} rows per run, got {rows}",
+                Setting::Batch.place()
+            ))
+            .hint("split it into several runs, or agree on another job: `garblet job new --batch N`")),
+            (Some(_), None) => {
+                Err(Failure::call(format!("{}: {place} allows one evaluation per run", Setting::Batch.place())).hint(
+                    "every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`",
+                ))
             }
-            (Some(_), None) => Err(Failure::call(format!("--batch: {place} allows one evaluation per run"))
-                .hint("every row reveals a result, so all parties must agree on a limit: `garblet job new --batch N`")),
         }
     }
 

@@ -3,7 +3,8 @@
 //! | module | content |
 //! |---|---|
 //! | `start` | the beginning and the end of a program |
-//! | `failure`, `hints`, `words` | failures with their exit status, and remedies |
+//! | `failure`, `hints` | failures with their exit status, and remedies |
+//! | `surface`, `words` | settings and remedies as messages spell them, for the command and for other front ends |
 //! | `output`, `progress`, `hex` | what a program shows |
 //! | `args`, `inputs`, `stock`, `way`, `identity`, `settings`, `rates` | groups of options |
 //! | `written`, `job`, `agreement` | the same options from files; whole agreements of parties, and of two servers with their clients |
@@ -39,6 +40,7 @@ pub mod session;
 pub mod settings;
 mod start;
 pub mod stock;
+pub mod surface;
 pub mod unfinished;
 pub mod visit;
 pub mod way;

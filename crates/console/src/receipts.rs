@@ -33,6 +33,7 @@ use crate::{
     report::has_panicked,
     session::{Outcome, Watched},
     settings::Settings,
+    surface::Setting,
 };
 
 use self::log::Log;
@@ -180,7 +181,8 @@ impl ReceiptArgs {
     pub fn open(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Failure> {
         let path = match (&self.receipts, job) {
             (None, None) if self.receipt_outputs => {
-                return Err(Failure::call("--receipt-outputs: this run writes no receipt").hint("give --receipts FILE"));
+                return Err(Failure::call(format!("{}: this run writes no receipt", Setting::ReceiptOutputs.place()))
+                    .hint(format!("give {}", Setting::Receipts.with("FILE"))));
             }
             (None, None) => return Ok(None),
             (named, _) => in_configuration(named.as_deref(), "receipts.jsonl")?,

@@ -15,6 +15,7 @@ use crate::{
     output::tell,
     rates,
     stock::no_store,
+    surface::Setting,
 };
 
 /// The parameter with the speed of a machine.
@@ -156,10 +157,13 @@ impl Settings {
     ///
     /// *Errors*: as [`Settings::new`].
     pub fn config(&self) -> Result<Config, Failure> {
-        let protocol = self.protocol.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
+        let protocol =
+            self.protocol.parse().map_err(|e| Failure::call(format!("{}: {e}", Setting::Protocol.place())))?;
         let mut config = Config::of(protocol);
         for Param { name, value } in &self.params {
-            config.set(name, value).map_err(|e| Failure::call(format!("--param {name}={value}: {e}")))?;
+            config
+                .set(name, value)
+                .map_err(|e| Failure::call(format!("{} {name}={value}: {e}", Setting::Param.place())))?;
         }
         Ok(config)
     }

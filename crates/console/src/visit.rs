@@ -12,12 +12,12 @@ use std::{
 };
 
 use garblet::{
-    Bits, Party, Program,
+    Bits, Class, Explain, Party, Program,
     net::{Call, Fingerprint},
     outsourced::service::{Agreement, Unanswered, WayTo, call},
     run_report::outputs_json,
 };
-use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
+use garblet_client::{Begun, Invitation, Job, Opened, Rejected, Server, Visit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 use self::memory::{Memory, Unfinished};
 use crate::{
     agreement, configuration::check_unwritable_with_folders, failure::Failure, hints::explain, output::tell,
-    session::block_on,
+    session::block_on, surface::Setting, way::check_address,
 };
 
 /// The most times that an input is shared again because other clients changed the state.
@@ -102,23 +102,25 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// Records that the visit was answered. Until then, its answers can be asked for again.
+    /// Records that the visit was answered. Until then, its answers can be asked for again: so first give them to whoever asked.
     ///
     /// *Errors*: the client's memory cannot be written.
     pub fn keep(&mut self) -> Result<(), Failure> {
-        self.memory.end(Some(self.opened.receipt()))
+        let kept = self.memory.end(Some(self.opened.receipt()));
+        kept.map_err(|failure| failure.hint(format!("once it can be written, ask again with {}", Setting::Resume)))
     }
 }
 
 impl Visitor {
     /// A client with these invitations, the generator's first, of the servers of this agreement. It asks for `program` at these addresses.
     ///
-    /// *Errors*: the agreement or an invitation cannot be read, or others may write it.
+    /// *Errors*: an address without host and port; the agreement or an invitation cannot be read, or others may write it.
     pub fn new(
         agreement: &Path,
         invitations: [&Path; 2],
         (program, addresses, timeout): (String, [String; 2], Duration),
     ) -> Result<Self, Failure> {
+        addresses.iter().try_for_each(|address| check_address(address))?;
         // An invitation may come through a pipe from a password manager.
         let files = invitations.into_iter().filter(|path| path.is_file());
         for trusted in std::iter::once(agreement).chain(files) {
@@ -152,7 +154,8 @@ impl Visitor {
         };
         let job = self.agreement.job(&offer, &clients, &self.label, 1).map_err(|error| explain(&error))?;
         let party = job.client(&self.invitations[0].identity()).ok_or_else(|| {
-            Failure::call(format!("--with: the invited client `{client}` is not among {}", clients.join(", ")))
+            let with = Setting::Clients.place();
+            Failure::call(format!("{with}: the invited client `{client}` is not among {}", clients.join(", ")))
         })?;
         let values = values(self.program(&offer)?, party)?;
         let input = job.join_inputs(party, &values).map_err(|error| Failure::call(&error).hint(error.hint()))?;
@@ -183,13 +186,18 @@ impl Visitor {
 
     /// Asks again for the answers to the last visit.
     ///
-    /// *Errors*: no visit is unanswered; as [`Visitor::visit`].
+    /// *Errors*: no visit is unanswered, or one of another program; as [`Visitor::visit`].
     pub fn resume(&self) -> Result<Answered, Failure> {
         let mut memory = self.memory()?;
         let Some(unfinished) = memory.unfinished() else {
-            return Err(Failure::call("--resume: no visit is waiting for answers"));
+            return Err(Failure::call(format!("{}: no visit is waiting for answers", Setting::Resume.place())));
         };
         let memory::Begun { offer, job, pending, frames: [to_generator, to_cloud] } = unfinished.read()?;
+        if !self.names(&self.invitations[0].client_name).contains(&offer) {
+            let (resume, asked) = (Setting::Resume.place(), &self.program);
+            return Err(Failure::call(format!("{resume}: the last visit is for `{offer}`, got `{asked}`"))
+                .hint(format!("ask for the answers of `{offer}`")));
+        }
         let state = job.state().map(|(name, _)| name.to_string()).unwrap_or_default();
         let receipt = memory.receipt(&state)?;
         let [generator, cloud] = &self.invitations;
@@ -211,7 +219,11 @@ impl Visitor {
             return Ok(());
         }
         Err(Failure::call(format!("the last visit, for `{offer}`, was not answered, and may have changed the state"))
-            .hint("ask for its answers with --resume; --give-up forgets it, but if it ran after all and you give the input again, it counts twice"))
+            .hint(format!(
+                "ask for its answers with {}; {} forgets it, but if it ran after all and you give the input again, it counts twice",
+                Setting::Resume,
+                Setting::Forget
+            )))
     }
 
     fn call(&self, visit: Visit, frames: [&[u8]; 2]) -> Result<Result<Opened, Unanswered>, Failure> {
@@ -237,11 +249,15 @@ impl Visitor {
             .map_err(|error| Failure::call(&error).hint(error.hint()))
     }
 
+    /// The names that the chosen offer may have.
+    fn names(&self, client: &str) -> [String; 2] {
+        [self.program.clone(), format!("{}.{client}", self.program)]
+    }
+
     /// The name of the chosen offer.
     fn offer(&self, client: &str) -> Result<String, Failure> {
-        let named = [self.program.clone(), format!("{}.{client}", self.program)];
         let known: Vec<&str> = self.agreement.offers().collect();
-        named.into_iter().find(|name| known.contains(&&name[..])).ok_or_else(|| {
+        self.names(client).into_iter().find(|name| known.contains(&&name[..])).ok_or_else(|| {
             Failure::call(format!("the agreement has no program `{}` for `{client}`", self.program))
                 .hint(format!("it has {}", known.join(", ")))
         })
@@ -350,7 +366,16 @@ fn unanswered_in(memory: &mut Memory, unanswered: &Unanswered) -> Result<Failure
     }
     let ways = unanswered.ways.iter().map(|(server, error)| format!("; connection to the {server}: {error}"));
     let message = format!("{}{}", unanswered.rejected, ways.collect::<String>());
-    Ok(Failure::no_result(message).hint(unanswered.rejected.hint()))
+    Ok(Failure::no_result(message).of_class(class_of(unanswered)).hint(unanswered.rejected.hint()))
+}
+
+/// The class of a visit without an output: by the connection that failed, if one did.
+fn class_of(unanswered: &Unanswered) -> Class {
+    match (&unanswered.rejected, &unanswered.ways[..]) {
+        (_, [(_, error), ..]) => error.class(),
+        (Rejected::Unanswered { .. }, []) => Class::Disagreement,
+        (Rejected::Differ { .. } | Rejected::OtherVersion { .. } | Rejected::Stale(_), []) => Class::Misbehaviour,
+    }
 }
 
 /// The largest accepted invitation file.

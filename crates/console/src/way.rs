@@ -5,12 +5,12 @@ use std::{net::SocketAddr, path::Path};
 use garblet::{
     Party,
     meet::{Meeting, Peers, Way, check_loopback, check_one_awaited},
-    net::{Fingerprint, Identity, PeersFile, SessionName},
+    net::{Fingerprint, Identity, NetError, PeersFile, SessionName},
 };
 
 use crate::{
     failure::Failure,
-    hints::{meet_failure, peers_file_failure},
+    hints::{meet_failure, net_failure, peers_file_failure},
     identity,
     output::tell,
 };
@@ -90,6 +90,13 @@ impl WayArgs {
         Ok(way)
     }
 
+    /// The names that peers have here, for a check of the names in a job.
+    ///
+    /// *Errors*: the file of trusted peers cannot be read, or others may write it.
+    pub(crate) fn checked_names(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
+        self.peer.checked_names()
+    }
+
     /// Returns whether it is plain TCP, without identities.
     pub(crate) fn is_plain(&self) -> bool {
         self.insecure_plain_tcp
@@ -122,6 +129,17 @@ impl WayArgs {
 /// *Errors*: the file is not a peers file.
 pub fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
     PeersFile::open(path).map_err(|e| peers_file_failure(&e))
+}
+
+/// Checks that an address has a host and a port. Only a connection shows whether somebody is there.
+///
+/// *Errors*: a text without one of these.
+pub fn check_address(address: &str) -> Result<(), Failure> {
+    let of_socket = address.strip_prefix("ws://").unwrap_or(address).trim_end_matches('/');
+    match of_socket.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(()),
+        _ => Err(net_failure(&NetError::NotAnAddress { address: address.into() })),
+    }
 }
 
 /// Prints the address where this party listens.

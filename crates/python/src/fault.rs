@@ -25,6 +25,8 @@ pub(crate) struct Fault {
     hint: Option<String>,
     party: Option<u16>,
     diagnostics: Vec<Diagnostic>,
+    /// The error before this one, which Python shows with it.
+    because: Option<Box<Fault>>,
 }
 
 impl Fault {
@@ -37,6 +39,7 @@ impl Fault {
             hint: None,
             party: None,
             diagnostics: Vec::new(),
+            because: None,
         }
     }
 
@@ -65,6 +68,16 @@ impl Fault {
     /// Adds a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Fault { hint: Some(hint.into()), ..self }
+    }
+
+    /// Names the error before this one.
+    pub(crate) fn because(self, of: Fault) -> Self {
+        Fault { because: Some(Box::new(of)), ..self }
+    }
+
+    /// Returns whether a receipt could not be written.
+    pub(crate) fn is_unrecorded(&self) -> bool {
+        self.class == Class::ReceiptError
     }
 
     /// A run that ended, and whose receipt could not be written.
@@ -102,7 +115,11 @@ impl Fault {
             more.set_item("party", self.party)?;
         }
         let class = py.import("garblet.errors")?.getattr(format!("{:?}", self.class))?;
-        class.call((&self.message, &self.hint), Some(&more))
+        let exception = class.call((&self.message, &self.hint), Some(&more))?;
+        if let Some(of) = &self.because {
+            exception.setattr("__cause__", of.exception(py)?)?;
+        }
+        Ok(exception)
     }
 }
 

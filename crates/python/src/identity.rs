@@ -1,6 +1,6 @@
 //! Identities.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use garblet::net;
 use pyo3::prelude::*;
@@ -11,6 +11,7 @@ use crate::{fault::Fault, waiting::fresh_rng};
 #[pyclass(frozen, module = "garblet")]
 pub(crate) struct Identity {
     identity: net::Identity,
+    /// Absolute: the working folder may change.
     path: PathBuf,
 }
 
@@ -28,11 +29,17 @@ impl Identity {
     }
 }
 
+fn there(py: Python<'_>, path: &Path) -> PyResult<PathBuf> {
+    let absolute = std::path::absolute(path);
+    absolute.map_err(|error| Fault::usage(format!("{}: {error}", path.display())).raise(py))
+}
+
 #[pymethods]
 impl Identity {
     /// Generates an identity in a new file that only its owner can read.
     #[staticmethod]
     fn generate(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let path = there(py, &path)?;
         let identity = net::Identity::generate(&mut fresh_rng().map_err(|fault| fault.raise(py))?);
         identity.save(&path).map_err(|error| Fault::from(&error).raise(py))?;
         Ok(Identity { identity, path })
@@ -41,6 +48,7 @@ impl Identity {
     /// Reads an existing identity.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let path = there(py, &path)?;
         let identity = net::Identity::load(&path).map_err(|error| Fault::from(&error).raise(py))?;
         Ok(Identity { identity, path })
     }

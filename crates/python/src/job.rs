@@ -19,10 +19,13 @@ pub(crate) struct Job(pub(crate) Arc<job::Job>);
 
 /// Peers by name: those that were given, then those that this machine trusts.
 ///
-/// *Errors*: a text that is no fingerprint; a file of trusted peers that cannot be used.
-fn trusted(given: &[(String, String)]) -> Result<Vec<(String, Fingerprint)>, Fault> {
+/// *Errors*: a text that is no fingerprint; a file of trusted peers that cannot be used; a name that the job has for another peer.
+pub(crate) fn trusted(job: &job::Job, given: &[(String, String)]) -> Result<Vec<(String, Fingerprint)>, Fault> {
     let mut all = fingerprints(given)?;
+    let correct = "ask for the fingerprint over another channel; if the job's is right, correct trust=";
+    job.check_names(&all).map_err(|failure| Fault::from(failure).hint(correct))?;
     all.extend(TrustArgs::usual().peers()?);
+    job.check_names(&all)?;
     Ok(all)
 }
 
@@ -93,7 +96,7 @@ impl Job {
     fn check(&self, py: Python<'_>, program: &Bound<'_, Program>, trust: Vec<(String, String)>) -> PyResult<String> {
         let (job, program) = (self.0.clone(), program.get().0.clone());
         told_beside(py, move || {
-            job.tell_names(&trusted(&trust)?)?;
+            job.tell_names(&trusted(&job, &trust)?)?;
             Ok(ReachPart::of(&program).text())
         })
     }
@@ -101,7 +104,7 @@ impl Job {
     /// Signs the job beside it, once the program here is the job's. Returns the party's name.
     fn sign(&self, py: Python<'_>, identity: &Bound<'_, Identity>, trust: Vec<(String, String)>) -> PyResult<String> {
         let (job, identity) = (self.0.clone(), identity.get().again().map_err(|fault| fault.raise(py))?);
-        told_beside(py, move || Ok(signatures::sign(&job, &trusted(&trust)?, &identity)?.0))
+        told_beside(py, move || Ok(signatures::sign(&job, &trusted(&job, &trust)?, &identity)?.0))
     }
 
     /// The name of each party, whether it has signed, and what is wrong with its signature.

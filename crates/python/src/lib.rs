@@ -36,6 +36,14 @@ static ALLOCATOR: HugePages = HugePages;
 /// The native part of the package `garblet`. Import its classes from `garblet`.
 #[pymodule]
 mod _garblet {
+    use pyo3::{Bound, PyResult, types::PyModule};
+
+    #[pymodule_init]
+    fn begin(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        garblet_console::surface::speak_of(crate::words::SURFACE);
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::{
         identity::Identity,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use garblet::{
-    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, Report, StockKinds,
+    Bits, Config, Ends, Error, Filled, Order, OrderRequest, Party, Peer, Plan, Prepared, StockKinds,
     meet::{Listening, Way},
     meeting_to_fill,
     net::{JobTerms, Options},
@@ -80,7 +80,8 @@ struct Active {
     /// The other parties, once connected.
     others: Vec<PeerPart>,
     prepared: VecDeque<Prepared>,
-    over: bool,
+    /// The reason why no more tasks are done, once that is so.
+    over: Option<Fault>,
     /// The reason why the session was not closed in order, where the run has closed it.
     closing: Option<Fault>,
     events: Sender<Event<Answer>>,
@@ -98,7 +99,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
         peer: None,
         others: Vec::new(),
         prepared: VecDeque::new(),
-        over: false,
+        over: None,
         closing: None,
         events: said,
     };
@@ -107,25 +108,27 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
             Command::Close => {
                 let closing = working.unless_cancelled(party.part()).await.err().or(party.closing.take());
                 party.give_up().await;
-                party.record_failure(&unfinished());
-                working.done(Ok(Answer::Closed(closing)));
+                let unrecorded = party.record_failure(&unfinished());
+                working.done(unrecorded.map_or(Ok(Answer::Closed(closing)), Err));
                 break;
             }
             Command::Abort => break,
             other => {
                 let telling = Telling::new(&working);
-                let result = working.unless_cancelled(party.work(other, telling)).await;
-                if let Err(fault) = &result {
-                    party.give_up().await;
-                    party.record_failure(fault);
-                }
+                let result = match working.unless_cancelled(party.work(other, telling)).await {
+                    Ok(Answer::Ran(ran, _)) => Ok(Answer::Ran(ran, party.close_recorded(&mut working).await)),
+                    Ok(answer) => Ok(answer),
+                    Err(fault) => Err(party.fail(fault).await),
+                };
                 working.done(result);
             }
         }
     }
     commands.close();
     party.give_up().await;
-    party.record_failure(&unfinished());
+    if let Some(unrecorded) = party.record_failure(&unfinished()) {
+        let _ = working.events.send(Event::Told(format!("warning: {}", unrecorded.message())));
+    }
     // Whoever asked meanwhile still waits.
     while commands.recv().await.is_some() {
         working.done(Err(closed()));
@@ -139,8 +142,8 @@ pub(crate) fn closed() -> Fault {
 
 impl Active {
     async fn work(&mut self, command: Command, telling: Telling<Answer>) -> Result<Answer, Fault> {
-        if self.over {
-            return Err(Fault::from(&Error::Over));
+        if let Some(reason) = &self.over {
+            return Err(reason.clone());
         }
         match command {
             Command::Bind => self.bind().await.map(Answer::Bound),
@@ -164,8 +167,10 @@ impl Active {
                 let report = report.map_err(|error| Fault::from(&error))?;
                 let Seat { plan, config, .. } = &self.seat;
                 let ran = Ran::new(plan.program(), config, plan.parties(), report.clone(), self.others.clone());
-                let unrecorded = self.close_recorded(report).await.err();
-                Ok(Answer::Ran(Box::new(ran), unrecorded))
+                if let Some(recorder) = &mut self.seat.recorder {
+                    recorder.result = Some(report);
+                }
+                Ok(Answer::Ran(Box::new(ran), None))
             }
             Command::Fill(amounts) => self.fill(amounts, telling).await.map(|filled| Answer::Filled(filled.lost)),
             Command::Close | Command::Abort => Err(lost()),
@@ -226,7 +231,7 @@ impl Active {
         let (config, party, options) = (config.clone(), *party, meeting_to_fill(options.clone(), ALL));
         let ends = self.meet(options).await?;
         // The others have gone when it is done: there is nobody to run with.
-        self.over = true;
+        self.over = Some(filled_stores());
         let filled = garblet::fill(stock, party, ends, &config, ALL, rand::rng(), Box::new(telling)).await;
         filled.map_err(|error| Fault::from(&error))
     }
@@ -239,17 +244,23 @@ impl Active {
         }
     }
 
-    /// With a receipt, closes the session after its one run, and writes the receipt before anybody sees the result.
-    ///
-    /// *Errors*: a receipt that cannot be written.
-    async fn close_recorded(&mut self, report: Report) -> Result<(), Fault> {
-        let Some(recorder) = &mut self.seat.recorder else { return Ok(()) };
-        // If closing is aborted, the receipt still says that there was a result.
-        recorder.result = Some(report);
-        self.closing = self.part().await.err();
-        self.over = true;
+    /// With a receipt, closes the session after its one run, and writes the receipt before anybody sees the result. If this is aborted, it waits for no
+    /// goodbye, and the run keeps its result. Returns the reason why the receipt could not be written.
+    async fn close_recorded(&mut self, working: &mut Working<Answer>) -> Option<Fault> {
+        self.seat.recorder.as_ref()?;
+        self.closing = working.unless_cancelled(self.part()).await.err();
+        self.over = Some(one_run());
         let closing = self.closing.clone();
-        self.record(closing.as_ref().map_or(Ok(()), Err))
+        self.record(closing.as_ref().map_or(Ok(()), Err)).err()
+    }
+
+    /// Ends the session after a failure. If the receipt cannot be written, that is the error, and the failure its cause.
+    async fn fail(&mut self, fault: Fault) -> Fault {
+        self.give_up().await;
+        match self.record_failure(&fault) {
+            Some(unrecorded) => unrecorded.because(fault),
+            None => fault,
+        }
     }
 
     /// Writes the receipt, once.
@@ -257,25 +268,22 @@ impl Active {
     /// *Errors*: it cannot be written.
     fn record(&mut self, ended: Result<(), &Fault>) -> Result<(), Fault> {
         let Some(recorder) = self.seat.recorder.take() else { return Ok(()) };
+        let _ = self.events.send(Event::Records);
         let Seat { plan, party, way, .. } = &self.seat;
         let (added, told) = recorder.add((plan.program(), *party, plan.parties()), &way.names, ended);
         told.into_iter().for_each(|words| drop(self.events.send(Event::Told(words))));
         added
     }
 
-    /// Writes the receipt of a run that was begun and has failed.
-    fn record_failure(&mut self, fault: &Fault) {
-        if !self.seat.recorder.as_ref().is_some_and(|recorder| recorder.begun) {
-            return;
-        }
-        if let Err(unrecorded) = self.record(Err(fault)) {
-            let _ = self.events.send(Event::Told(format!("warning: {}", unrecorded.message())));
-        }
+    /// Writes the receipt of a run that was begun and has failed. Returns the reason why it could not be written.
+    fn record_failure(&mut self, fault: &Fault) -> Option<Fault> {
+        let is_begun = self.seat.recorder.as_ref().is_some_and(|recorder| recorder.begun);
+        if is_begun { self.record(Err(fault)).err() } else { None }
     }
 
     /// Tells the others that this party aborts, if anything is under way.
     async fn give_up(&mut self) {
-        self.over = true;
+        self.over.get_or_insert_with(|| Fault::from(&Error::Over));
         self.prepared.clear();
         if let Some(peer) = self.peer.take() {
             let _ = tokio::time::timeout(PARTING, peer.abort(&Error::Over)).await;
@@ -290,6 +298,10 @@ fn order(request: &OrderRequest, plan: &Plan, config: &Config) -> Result<Order, 
 /// The end of a session with a receipt that was closed after it had met the others and before its run.
 fn unfinished() -> Fault {
     Fault::new(Class::GarbletError, "the session ended before its run")
+}
+
+fn filled_stores() -> Fault {
+    Fault::usage("a session that has filled stores does nothing more").hint("run in a session of its own")
 }
 
 fn one_run() -> Fault {

@@ -20,6 +20,7 @@ use garblet_console::{
     output::heard,
     receipts::{ReceiptArgs, Receipts},
     settings::Settings,
+    way::check_address,
 };
 use pyo3::{prelude::*, types::PyDict};
 use tokio::sync::mpsc;
@@ -35,7 +36,7 @@ use crate::{
     store::Place,
     subject, value,
     value::How,
-    waiting::{GRACE, Waiting, beside, waiting},
+    waiting::{GRACE, Left, Waiting, beside, waiting},
 };
 
 /// The longest time to wait, as in the command.
@@ -57,7 +58,7 @@ pub(crate) struct Arguments<'py> {
     connect: Option<String>,
     peers: Option<PathBuf>,
     identity: Option<Bound<'py, Identity>>,
-    trust: Vec<(String, String)>,
+    pub(crate) trust: Vec<(String, String)>,
     pub(crate) insecure_plain_tcp: bool,
     session: Option<String>,
     protocol: String,
@@ -107,6 +108,7 @@ impl Arguments<'_> {
         job: Option<&job::Job>,
     ) -> Result<(Meeting, u16), Fault> {
         let protocol = config.protocol();
+        self.listen.iter().chain(&self.connect).try_for_each(|address| check_address(address))?;
         match (protocol.is_mesh(), &self.peers, &self.listen, &self.connect) {
             (false, None, Some(address), None) => Ok((Meeting::Listen(address.clone()), 2)),
             (false, None, None, Some(address)) => Ok((Meeting::Connect(address.clone()), 2)),
@@ -114,11 +116,9 @@ impl Arguments<'_> {
                 Err(Fault::usage(format!("{protocol} has one peer: expected listen= or connect=, and one of them")))
             }
             (true, Some(file), listen, None) => {
-                let mut peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;
-                if let Some(job) = job {
-                    check_unwritable_with_folders(file)?;
-                    peers = job.pin(peers)?;
-                }
+                let peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;
+                check_unwritable_with_folders(file)?;
+                let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
                 let count = peers.party_count();
                 let peers = Peers::new(party, peers, listen.clone()).map_err(|error| Fault::from(&error))?;
                 Ok((Meeting::Peers(peers), count))
@@ -203,8 +203,10 @@ impl Arguments<'_> {
 }
 
 pub(crate) fn seconds(name: &str, given: f64) -> Result<Duration, Fault> {
-    let time = Duration::try_from_secs_f64(given).ok().filter(|time| *time <= TIME_MAX);
-    time.ok_or_else(|| Fault::usage(format!("{name}: expected seconds, at most {}, got {given}", TIME_MAX.as_secs())))
+    let time = Duration::try_from_secs_f64(given).ok().filter(|time| !time.is_zero() && *time <= TIME_MAX);
+    time.ok_or_else(|| {
+        Fault::usage(format!("{name}: expected seconds, more than 0 and at most {}, got {given}", TIME_MAX.as_secs()))
+    })
 }
 
 /// The native part of a session. One thread at a time may call it; `cancel` is an exception.
@@ -286,24 +288,31 @@ impl Session {
             hear.call1(("told", words))?;
         }
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
-        match self.ask(py, Command::Run(inputs), hear)? {
-            Answer::Ran(ran, unrecorded) => {
-                let said = ran.say(py, &self.program);
-                match (unrecorded, said) {
-                    (None, said) => said,
-                    (Some(fault), Ok(said)) => {
-                        let error = fault.exception(py)?;
-                        error.setattr("_said", said)?;
-                        Err(PyErr::from_value(error))
-                    }
-                    // A computation that panicked.
-                    (Some(fault), Err(error)) => {
-                        hear.call1(("told", format!("warning: {}", fault.message())))?;
-                        Err(error)
-                    }
-                }
+        let (answer, left) = match self.ask_or_leave(py, Command::Run(inputs), hear) {
+            Ok(answer) => (answer, None),
+            Err(Left { error, answer: Some(answer) }) => (answer, Some(error)),
+            Err(Left { error, answer: None }) => return Err(error),
+        };
+        let Answer::Ran(ran, unrecorded) = answer else {
+            return Err(Fault::usage("a party gave another answer: this is a bug").raise(py));
+        };
+        let said = ran.say(py, &self.program);
+        let unrecorded = unrecorded.map(|fault| fault.raise(py));
+        let wrong = match (left, unrecorded) {
+            (Some(left), Some(unrecorded)) => {
+                left.set_cause(py, Some(unrecorded));
+                Some(left)
             }
-            _ => Err(Fault::usage("a party gave another answer: this is a bug").raise(py)),
+            (left, unrecorded) => left.or(unrecorded),
+        };
+        // An error after the outcome has the results, or the panic as its cause.
+        match (wrong, said) {
+            (None, said) => said,
+            (Some(error), Ok(said)) => error.value(py).setattr("_said", said).and(Err(error)),
+            (Some(error), Err(panicked)) => {
+                error.set_cause(py, Some(panicked));
+                Err(error)
+            }
         }
     }
 
@@ -339,6 +348,12 @@ impl Session {
         });
     }
 
+    /// True once it was aborted.
+    #[getter]
+    fn given_up(&self) -> bool {
+        self.waiting.is_cancelled()
+    }
+
     /// Aborts the task of another thread.
     fn cancel(&self) {
         if !self.is_elsewhere() {
@@ -354,14 +369,19 @@ impl Session {
     }
 
     fn ask(&self, py: Python<'_>, command: Command, hear: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        self.ask_or_leave(py, command, hear).map_err(|left| left.error)
+    }
+
+    /// The same. An interrupted call may still have its answer.
+    fn ask_or_leave(&self, py: Python<'_>, command: Command, hear: &Bound<'_, PyAny>) -> Result<Answer, Left<Answer>> {
         if self.is_elsewhere() {
             let fault = Fault::usage(format!("the session is one of process {}, which was forked", self.process));
-            return Err(fault.hint("begin a session in the process that uses it").raise(py));
+            return Err(fault.hint("begin a session in the process that uses it").raise(py).into());
         }
         if self.commands.send(command).is_err() {
-            return Err(closed().raise(py));
+            return Err(closed().raise(py).into());
         }
-        self.waiting.wait(py, hear)
+        self.waiting.wait_or_leave(py, hear)
     }
 }
 

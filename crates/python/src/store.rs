@@ -34,11 +34,12 @@ impl Place {
     }
 
     fn open_with(&self, rng: &mut impl CryptoRng) -> Result<(Store, Past), StoreError> {
-        if !self.create {
-            // Before a key is made.
-            Store::find(&self.folder)?;
-        }
-        let key = StoreKey::load_or_create(&self.key, rng)?;
+        let key = match Store::find(&self.folder) {
+            // A new key would open nothing.
+            Ok(()) => StoreKey::load(&self.key)?,
+            Err(missing) if !self.create => return Err(missing),
+            Err(_) => StoreKey::load_or_create(&self.key, rng)?,
+        };
         let open = if self.create { Store::open_or_create } else { Store::open };
         let mut store = open(&self.folder, &key, rng)?;
         let past = store.record_in(&self.records)?;

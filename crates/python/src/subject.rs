@@ -7,11 +7,12 @@ use garblet::{
     formats::value::KeyHash,
     meet::{Meeting, Way},
 };
-use garblet_console::{identity::TrustArgs, inputs::tell_price, job::Job, program};
+use garblet_console::{inputs::tell_price, job::Job, program};
 use pyo3::prelude::*;
 
 use crate::{
     fault::Fault,
+    job::trusted,
     party::Seat,
     receipt::Recorder,
     session::{Arguments, own_protocol},
@@ -86,10 +87,10 @@ fn place(
         }
     }
     .map_err(|error| Fault::from(&error))?;
-    // As the command does: names are for display, and errors in the file are reported where trust depends on it.
-    way.names = arguments.trusted()?;
-    way.names.extend(TrustArgs::usual().peers().unwrap_or_default());
-    job.check_names(&way.names)?;
+    // Plain TCP checks no identities.
+    if way.tls.is_some() {
+        way.names = trusted(job, &arguments.trust)?;
+    }
     way.names.extend(job.names());
     Ok((party, way))
 }

@@ -46,7 +46,14 @@ impl How {
 pub(crate) fn of_party(program: &Program, party: Party, inputs: &str, how: &How) -> Result<Vec<Bits>, Fault> {
     let given = how.given(program)?;
     let mut values = read_inputs(&given, party, INPUTS, inputs).map_err(|wrong| Fault::input(&wrong))?;
-    let unfit = |unfit: Unfit| Fault::input(&unfit.diagnose(INPUTS, None).into());
+    let unfit = |unfit: Unfit| {
+        let fault = Fault::input(&unfit.diagnose(INPUTS, None).into());
+        match unfit.cure() {
+            // Only the parties' program knows the order of hashes.
+            Some(Arrange::Sort) if how.keys.is_some() => fault.hint("arrange=\"sort\" sorts the rows by hashed key"),
+            _ => fault,
+        }
+    };
     if let Some(keys) = &how.keys {
         keys.hash(program, &mut values).map_err(unfit)?;
     }

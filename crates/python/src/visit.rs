@@ -31,11 +31,11 @@ pub(crate) struct Asked {
 #[pyclass(frozen, module = "garblet._garblet")]
 pub(crate) struct Visitor(Arc<visit::Visitor>);
 
-/// An answered visit. Until it is kept, its answers can be asked for again.
+/// An answered visit. Until it is kept, its answers can be asked for again. It has the client's receipts to itself until it is kept or left.
 #[pyclass(frozen, module = "garblet._garblet")]
 pub(crate) struct Answer {
     visitor: Arc<visit::Visitor>,
-    answered: Mutex<visit::Answered>,
+    answered: Mutex<Option<visit::Answered>>,
 }
 
 #[pymethods]
@@ -75,33 +75,51 @@ impl Visitor {
             });
             answered.map_err(|failure| wrong.unwrap_or_else(|| Fault::from(failure)))
         })?;
-        Ok(Answer { visitor: self.0.clone(), answered: Mutex::new(answered) })
+        Ok(Answer { visitor: self.0.clone(), answered: Mutex::new(Some(answered)) })
     }
 
     /// Asks again for the answers to the last visit.
     fn resume(&self, py: Python<'_>) -> PyResult<Answer> {
         let visitor = self.0.clone();
         let answered = told_beside(py, move || visitor.resume().map_err(Fault::from))?;
-        Ok(Answer { visitor: self.0.clone(), answered: Mutex::new(answered) })
+        Ok(Answer { visitor: self.0.clone(), answered: Mutex::new(Some(answered)) })
     }
 }
 
 #[pymethods]
 impl Answer {
     /// Records that the visit was answered.
+    ///
+    /// *Errors*: the client's receipts cannot be written.
     fn keep(&self, py: Python<'_>) -> PyResult<()> {
-        let kept = self.answered.lock().unwrap_or_else(PoisonError::into_inner).keep();
-        kept.map_err(|failure| Fault::from(failure).raise(py))
+        let mut answered = self.take().ok_or_else(|| over().raise(py))?;
+        answered.keep().map_err(|failure| Fault::unrecorded(failure).raise(py))
+    }
+
+    /// Leaves the answers to whoever asks for them again.
+    fn leave(&self) {
+        drop(self.take());
     }
 
     /// The outputs, and the object of `garblet visit --json`.
     fn say<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, String)> {
         let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let answered = answered.as_ref().ok_or_else(|| over().raise(py))?;
         let raise = |failure| Fault::from(failure).raise(py);
-        let program = self.visitor.program_of(&answered).map_err(raise)?;
-        let values = self.visitor.outputs(&answered).map_err(raise)?;
+        let program = self.visitor.program_of(answered).map_err(raise)?;
+        let values = self.visitor.outputs(answered).map_err(raise)?;
         let (known, _) = outputs(py, program, &values)?;
-        let report = self.visitor.report(&answered, &values).map_err(raise)?;
+        let report = self.visitor.report(answered, &values).map_err(raise)?;
         Ok((known, serde_json::to_string(&report).unwrap_or_default()))
     }
+}
+
+impl Answer {
+    fn take(&self) -> Option<visit::Answered> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn over() -> Fault {
+    Fault::usage("the visit was kept or left")
 }

@@ -86,6 +86,8 @@ pub(crate) enum Event<T> {
     Refused(String),
     /// A message about a file.
     Told(String),
+    /// The task has its outcome, and records it: whoever waits stays until that is done.
+    Records,
     /// Progress of a phase: work done, and total work.
     Progress(Phase, u64, u64),
     /// The result of a task.
@@ -134,6 +136,19 @@ pub(crate) struct Waiting<T> {
     left: AtomicUsize,
 }
 
+/// The end of a call that was interrupted.
+pub(crate) struct Left<T> {
+    pub(crate) error: PyErr,
+    /// The answer, if it came all the same.
+    pub(crate) answer: Option<T>,
+}
+
+impl<T> From<PyErr> for Left<T> {
+    fn from(error: PyErr) -> Self {
+        Left { error, answer: None }
+    }
+}
+
 /// Creates both ends.
 pub(crate) fn waiting<T>() -> (Waiting<T>, Working<T>) {
     let (events, heard) = channel();
@@ -147,11 +162,22 @@ impl<T: Send> Waiting<T> {
         self.cancel.send_replace(true);
     }
 
+    /// Returns whether tasks are aborted.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        *self.cancel.borrow()
+    }
+
     /// Waits for the result, and calls `hear` with `("refused", words)` and `("progress", phase, done, total)`.
     ///
     /// *Errors*: the error of the task; an exception of a signal or of `hear`, which aborts the task.
     pub(crate) fn wait(&self, py: Python<'_>, hear: &Bound<'_, PyAny>) -> PyResult<T> {
+        self.wait_or_leave(py, hear).map_err(|left| left.error)
+    }
+
+    /// The same. A call that an exception ends has the result, too, if the task had one by then.
+    pub(crate) fn wait_or_leave(&self, py: Python<'_>, hear: &Bound<'_, PyAny>) -> Result<T, Left<T>> {
         let mut over: Option<(PyErr, Instant)> = None;
+        let mut records = false;
         let call = Call::new();
         loop {
             let event =
@@ -162,11 +188,21 @@ impl<T: Send> Waiting<T> {
                     self.left.fetch_sub(1, Ordering::Relaxed);
                     Ok(())
                 }
-                Ok(Event::Progress(..)) if is_of_another => Ok(()),
+                Ok(Event::Progress(..) | Event::Records) if is_of_another => Ok(()),
+                Ok(Event::Records) => {
+                    records = true;
+                    Ok(())
+                }
                 Ok(Event::Done(result)) => {
-                    return match over {
-                        Some((error, _)) => Err(error),
-                        None => result.map_err(|fault| fault.raise(py)),
+                    return match (over, result) {
+                        (Some((error, _)), Ok(answer)) => Err(Left { error, answer: Some(answer) }),
+                        (Some((error, _)), Err(fault)) => {
+                            if fault.is_unrecorded() {
+                                let _ = hear.call1(("told", format!("warning: {}", fault.message())));
+                            }
+                            Err(error.into())
+                        }
+                        (None, result) => result.map_err(|fault| fault.raise(py).into()),
                     };
                 }
                 Ok(Event::Told(words)) => hear.call1(("told", words)).map(drop),
@@ -177,13 +213,13 @@ impl<T: Send> Waiting<T> {
                 Err(RecvTimeoutError::Timeout) => Ok(()),
                 Err(RecvTimeoutError::Disconnected) => {
                     let lost = Fault::new(Class::GarbletError, "a party's thread ended without a word: this is a bug");
-                    return Err(over.map_or_else(|| lost.raise(py), |(error, _)| error));
+                    return Err(over.map_or_else(|| lost.raise(py), |(error, _)| error).into());
                 }
             };
             match over.take() {
-                Some((error, since)) if since.elapsed() > GRACE => {
+                Some((error, since)) if since.elapsed() > GRACE && !records => {
                     self.left.fetch_add(1, Ordering::Relaxed);
-                    return Err(error);
+                    return Err(error.into());
                 }
                 Some(given_up) => over = Some(given_up),
                 None => {

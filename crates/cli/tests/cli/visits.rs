@@ -297,6 +297,9 @@ fn a_client_that_was_cut_off_gets_its_answer_later() {
     cut_off.wait().expect("it ends");
     // It does not matter if the servers received her submission: she asks with the same frames, and there is one run.
     let bo = world.begin(&servers, "bo", &both(&four));
+    world
+        .visit(&servers, "anna", &["add", "--resume"])
+        .fails(2, "error: --resume: the last visit is for `both`, got `add`\nhint: ask for the answers of `both`\n");
     let resumed = world.visit(&servers, "anna", &["both", "--resume", "--json"]);
     let bo = finish(bo);
     assert_eq!(bo.stdout, "sum = 7\n", "{}", bo.stderr);

@@ -7,12 +7,12 @@ use garblet::{
 };
 
 use super::Job;
-use crate::{failure::Failure, way::WayArgs};
+use crate::{failure::Failure, surface::Setting, way::WayArgs};
 
 impl Job {
-    /// This process's party: by its identity, or by `--party` if the job names no identities.
+    /// This process's party: by its identity, or by its number if the job names no identities.
     ///
-    /// *Errors*: the identity is not in the job, or belongs to another party than `--party`; plain TCP although the job names identities.
+    /// *Errors*: the identity is not in the job, or belongs to another party than that number; plain TCP although the job names identities.
     pub fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
         let own = || if way.is_plain() { Ok(None) } else { way.identity().map(|own| Some(own.fingerprint())) };
         self.party_of_own(own, asked)
@@ -31,27 +31,36 @@ impl Job {
             let count = self.party_count();
             return match asked {
                 Some(party) if party < count => Ok(Party(party)),
-                Some(party) => {
-                    Err(Failure::call(format!("--party {party}: {place} has {count} parties, 0 to {}", count - 1)))
-                }
+                Some(party) => Err(Failure::call(format!(
+                    "{}: {place} has {count} parties, 0 to {}",
+                    Setting::Party.with(party),
+                    count - 1
+                ))),
                 None => Err(Failure::call(format!(
-                    "--party is missing: {place} has no identities to tell which party this is"
+                    "{} is missing: {place} has no identities to tell which party this is",
+                    Setting::Party.place()
                 ))),
             };
         }
         let Some(own) = own()? else {
             return Err(Failure::call(format!(
-                "--insecure-plain-tcp: {place} names identities, which plain TCP cannot verify"
+                "{}: {place} names identities, which plain TCP cannot verify",
+                Setting::PlainTcp.place()
             ))
-            .hint("leave the option out, or write a job whose parties have only names"));
+            .hint("leave it out, or write a job whose parties have only names"));
         };
         let party = self.party_of(own).ok_or_else(|| not_of(self, own))?;
         match asked {
             Some(asked) if asked != party.0 => Err(Failure::call(format!(
-                "--party {asked}: our identity {own} is party {party} of {place}, {}",
+                "{}: our identity {own} is party {party} of {place}, {}",
+                Setting::Party.with(asked),
                 self.name_of(party)
             ))
-            .hint("leave --party out, or give the --identity of that party")),
+            .hint(format!(
+                "leave {} out, or give the {} of that party",
+                Setting::Party,
+                Setting::Identity
+            ))),
             _ => Ok(party),
         }
     }
@@ -79,15 +88,19 @@ impl Job {
         let (ours, theirs) = (self.party_count(), peers.party_count());
         if ours != theirs {
             let place = self.path.display();
-            return Err(Failure::call(format!("--peers: the peers file has {theirs} parties, {place} has {ours}")));
+            return Err(Failure::call(format!(
+                "{}: the peers file has {theirs} parties, {place} has {ours}",
+                Setting::Peers.place()
+            )));
         }
         let known: Vec<Fingerprint> = self.parties.iter().filter_map(|party| party.fingerprint).collect();
         peers.pinned(&known).map_err(|party| {
             let (place, name) = (self.path.display(), self.name_of(Party(party)));
-            Failure::call(format!("--peers: the fingerprint of party {party} differs from that of {name} in {place}"))
-                .hint(
-                    "ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply",
-                )
+            Failure::call(format!(
+                "{}: the fingerprint of party {party} differs from that of {name} in {place}",
+                Setting::Peers.place()
+            ))
+            .hint("ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply")
         })
     }
 
@@ -112,6 +125,16 @@ impl Job {
         Ok(())
     }
 
+    /// The same for the peers that these options trust. Plain TCP checks no identities.
+    ///
+    /// *Errors*: as [`Job::check_names`]; the file of trusted peers cannot be read, or others may write it.
+    pub fn check_names_here(&self, way: &WayArgs) -> Result<(), Failure> {
+        match way.is_plain() {
+            true => Ok(()),
+            false => self.check_names(&way.checked_names()?),
+        }
+    }
+
     /// The names of the parties that have identities.
     pub fn names(&self) -> Vec<(String, Fingerprint)> {
         self.parties.iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()
@@ -130,6 +153,8 @@ pub fn not_of(job: &Job, identity: Fingerprint) -> Failure {
         None => format!("{} without identity", party.name),
     });
     let (path, parties) = (job.path.display(), parties.collect::<Vec<_>>().join(", "));
-    Failure::call(format!("{path}: our identity {identity} is not one of its parties: {parties}"))
-        .hint("give the identity that the job names with --identity FILE; `garblet id FILE` shows a file's fingerprint")
+    Failure::call(format!("{path}: our identity {identity} is not one of its parties: {parties}")).hint(format!(
+        "give the identity that the job names with {}; `garblet id FILE` shows a file's fingerprint",
+        Setting::Identity.with("FILE")
+    ))
 }

@@ -79,10 +79,10 @@ pub(super) enum Fault {
 
 impl Fault {
     /// The advice on it: `otherwise`, if the line is wrong.
-    pub(super) fn hint(&self, otherwise: &'static str) -> &'static str {
+    pub(super) fn hint(&self, otherwise: impl Into<String>) -> String {
         match self {
-            Fault::Format(other) => other.hint(),
-            Fault::Wrong(_) => otherwise,
+            Fault::Format(other) => other.hint().into(),
+            Fault::Wrong(_) => otherwise.into(),
         }
     }
 }

@@ -18,11 +18,15 @@ use super::{
     chain::{self, Fault, Head, LINE_BYTES_MAX, Link, Tail},
 };
 use crate::{
-    configuration::make_folder, failure::Failure, hex::to_hex, job::JobDigest, output::tell, whole_file::folder_of,
+    configuration::make_folder, failure::Failure, hex::to_hex, job::JobDigest, output::tell, surface::Setting,
+    whole_file::folder_of,
 };
 
 /// The number of bytes read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
+
+/// The room for a receipt without outputs, of a run of many parties.
+const RECEIPT_BYTES: u64 = 64 << 10;
 
 /// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,7 +42,12 @@ struct End {
 }
 
 /// The advice on a log that cannot be extended.
-const DAMAGED: &str = "`garblet receipts verify` checks every line; keep the file, and name another one: with --receipts, or as receipts in a service's configuration";
+fn damaged() -> String {
+    format!(
+        "`garblet receipts verify` checks every line; keep the file, and name another one: with {}, or as receipts in a service's configuration",
+        Setting::Receipts
+    )
+}
 
 /// A log of receipts.
 pub struct Log {
@@ -61,12 +70,15 @@ impl Drop for Locked<'_> {
 impl Log {
     /// Opens a log for writing, or creates it.
     ///
-    /// *Errors*: the file cannot be written, or ends in something other than a receipt or the beginning of one.
+    /// *Errors*: the file cannot be written, has no room for a receipt, or ends in something other than a receipt or the beginning of one.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
         let file = opened(path).map_err(|error| Failure::unwritable(path, &error))?;
         let log = Log { path: path.into(), file: Mutex::new(file) };
-        log.end(&mut log.locked(Instant::now())?.0)?;
+        let mut locked = log.locked(Instant::now())?;
+        log.end(&mut locked.0)?;
+        reserve(&locked.0).map_err(|error| Failure::unwritable(path, &error))?;
+        drop(locked);
         Ok(log)
     }
 
@@ -79,7 +91,7 @@ impl Log {
         file.0.rewind().map_err(|error| Failure::unreadable(&self.path, &error))?;
         let read = chain::read(&*file.0, |link, _| is_there |= is_it(&link.receipt));
         read.map_err(|broken| {
-            Failure::no_result(format!("{}:{broken}", self.path.display())).hint(broken.fault.hint(DAMAGED))
+            Failure::no_result(format!("{}:{broken}", self.path.display())).hint(broken.fault.hint(damaged()))
         })?;
         Ok(is_there)
     }
@@ -177,8 +189,8 @@ impl Log {
     /// The end of the log: the last complete receipt, and perhaps a torn one after it.
     fn end(&self, file: &mut File) -> Result<End, Failure> {
         let unreadable = |error| Failure::unreadable(&self.path, &error);
-        let damaged = |fault: Fault| {
-            Failure::no_result(format!("{}: the last line: {fault}", self.path.display())).hint(fault.hint(DAMAGED))
+        let broken = |fault: Fault| {
+            Failure::no_result(format!("{}: the last line: {fault}", self.path.display())).hint(fault.hint(damaged()))
         };
         let length = file.metadata().map_err(unreadable)?.len();
         let ended = newline_before(file, length).map_err(unreadable)?;
@@ -186,17 +198,35 @@ impl Log {
         if let Some(at) = ended {
             let begin = newline_before(file, at).map_err(unreadable)?.map_or(0, |before| before + 1);
             let line = piece(file, begin, at).map_err(unreadable)?;
-            let (link, digest) = line.and_then(|line| chain::read_line(&line)).map_err(damaged)?;
+            let (link, digest) = line.and_then(|line| chain::read_line(&line)).map_err(broken)?;
             end = End { head: Head { number: link.number, digest }, place: at + 1, is_open: false };
         }
         let tail = piece(file, end.place, length).map_err(unreadable)?;
-        match tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(damaged)? {
+        match tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(broken)? {
             Tail::Whole(link, digest) => {
                 Ok(End { head: Head { number: link.number, digest }, place: length, is_open: true })
             }
             Tail::Nothing | Tail::Torn => Ok(end),
         }
     }
+}
+
+/// Takes room on the disk behind a log for the next receipt, which changes no byte and not its length: a full disk is told before a run, not after it.
+///
+/// *Errors*: no room. File systems that cannot do this say nothing.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File) -> io::Result<()> {
+    use rustix::{fs::FallocateFlags, io::Errno};
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, file.metadata()?.len(), RECEIPT_BYTES) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The same where the system has no such call.
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Opens a log, or creates it with a durable name, for its owner only.

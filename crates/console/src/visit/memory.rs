@@ -96,8 +96,10 @@ impl Memory {
         let name = format!("receipts/{}-{:?}.json", servers.concat(), Identity::of_client(client));
         let path = in_configuration(named, &name)?;
         make_folder(&path)?;
-        let beside = path.with_extension("lock");
-        let lock = File::create(&beside).and_then(locked).map_err(|error| Failure::unwritable(&beside, &error))?;
+        let beside = lock_of(&path);
+        // Whatever has this name keeps what it holds.
+        let opened = File::options().write(true).create(true).truncate(false).open(&beside);
+        let lock = opened.and_then(locked).map_err(|error| Failure::unwritable(&beside, &error))?;
         let kept = match std::fs::read_to_string(&path) {
             Ok(text) => read(&path, &text)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -169,6 +171,13 @@ fn read(path: &Path, text: &str) -> Result<Kept, Failure> {
     let Stated { format } = serde_json::from_str(text).map_err(spoilt)?;
     check_format(format, FORMAT).map_err(|other| Failure::other_format(path, other))?;
     serde_json::from_str(text).map_err(spoilt)
+}
+
+/// The lock file of a file: with all of its name, so that no other file has the same.
+fn lock_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
 }
 
 /// Waits for the lock on a file, and says so if another process holds it.
