@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Literal
 
 from . import _garblet, arguments
+from .errors import UsageError
 from .program import Program
 from .progress import Hearing, Progress
 from .report import Report, of_native, table, thousands
@@ -40,7 +41,10 @@ def run_local(
     of = list(inputs.values()) if isinstance(inputs, Mapping) else list(inputs)
     if isinstance(inputs, Mapping):
         for party in inputs:
-            arguments.party("inputs: a party", party)
+            try:
+                arguments.party("inputs: a party", party)
+            except UsageError as error:
+                raise UsageError(str(error), 'give inputs by party: [{"a": 5}, {"b": 3}], or {0: {"a": 5}, 1: {"b": 3}}') from None
         of = [inputs.get(party, {}) for party in range(max([program.parties, *(party + 1 for party in inputs)]))]
     ports = program._native.inputs
     encoded = [encode(ports, own) for own in of]
