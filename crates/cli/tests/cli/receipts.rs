@@ -216,7 +216,7 @@ fn a_torn_log_continues_and_a_changed_one_is_refused_before_the_run() {
     world.both(["1", "2"], &[]);
     let text = fs::read_to_string(&world.logs[0]).expect("a log");
     let digest = world.receipts(0)[0]["digest"].as_str().expect("a digest").to_string();
-    let torn = format!("{{\"number\":2,\"previous\":\"{digest}\",\"time\":\"20");
+    let torn = format!("{{\"format\":1,\"number\":2,\"previous\":\"{digest}\",\"time\":\"20");
     fs::write(&world.logs[0], format!("{text}{torn}")).expect("written");
     let verified = garblet(&["receipts", "verify", &world.logs[0]]);
     assert!(
