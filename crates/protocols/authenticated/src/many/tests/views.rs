@@ -6,7 +6,10 @@
 use std::{collections::HashMap, ops::Range};
 
 use garblet_garble::joint::{AndGates, Gate as Operands, Quad};
+use garblet_net::testing::PairTranscript;
+use garblet_ot::LpnSet;
 use garblet_primitives::{Engine, QUAD_LANES};
+use garblet_protocol::parameters::OtKind;
 use garblet_runs::testing::{
     coalition::{self, FUNCTIONS, bits},
     is_full,
@@ -14,16 +17,22 @@ use garblet_runs::testing::{
 
 use super::{lies::Watched, *};
 use crate::{
+    coins::COMMITMENT_BYTES,
     config::Build,
     many::{
+        bits::squares,
         ground::DIGEST_BYTES,
         online::{label_bytes, unlocked},
+        ots::SQUARE,
+        prepare,
         reveal::ANSWER_BYTES,
     },
 };
 
 /// More runs than a view has bits, and the margin of hulls.
 const RUNS: usize = 220;
+/// The same with corrections of silent OTs.
+const SILENT_RUNS: usize = 320;
 
 /// A party's part of a run.
 struct Kept {
@@ -33,17 +42,20 @@ struct Kept {
     outputs: Vec<bool>,
 }
 
-/// All runs of a party, in one session.
+/// So many runs of a party, in one session. Silent OTs are small, and have no security.
 async fn runs_of(
     session: &mut MeshSession,
-    plan: &Plan,
+    (plan, runs): (&Plan, usize),
     party: Party,
     inputs: &[Bits],
 ) -> Result<Vec<Kept>, ProtocolError> {
     let mut ground = Ground::set_up(session, plan, party, Watched::default()).await?;
+    if is_silent(plan) {
+        ground.begin_silent(session, plan.setting(), SET).await?;
+    }
     let own = own_inputs(plan, party, inputs);
     let mut all = Vec::new();
-    for _ in 0..RUNS {
+    for _ in 0..runs {
         ground.conduct.sent.clear();
         let (built, shares) = build(&mut ground, session, plan).await?;
         let outputs = ground.compute(session, plan, built, &own).await?;
@@ -51,6 +63,26 @@ async fn runs_of(
         all.push(Kept { shares, sent: std::mem::take(&mut ground.conduct.sent), outputs });
     }
     Ok(all)
+}
+
+/// The parameters of silent OTs.
+const SET: LpnSet = LpnSet::TOY;
+
+fn is_silent(plan: &Plan) -> bool {
+    plan.setting().config.ot == OtKind::Silent
+}
+
+/// The places, in what a party sends another in a run, of the bytes with corrections of its silent OTs to the bits that it wants, and the number of bits of shares
+/// among these.
+///
+/// They are in the first message after a batch of silent OTs both ways, behind a commitment.
+fn corrections(plan: &Plan) -> (Range<usize>, usize) {
+    let Amounts { triples, masks } = plan.amounts();
+    let (leaky, masks) = (2 * triples as usize, masks as usize);
+    let blocks = squares(prepare::bits(leaky, masks));
+    let batch: u64 = SET.batch_messages((SQUARE * blocks) as u64).iter().sum();
+    let begin = batch as usize + COMMITMENT_BYTES;
+    (begin..begin + 16 * blocks, 3 * leaky + masks)
 }
 
 /// The places of the informative bytes in a message, in up to two pieces; `number` is that of earlier messages of its step to the party in the run.
@@ -86,7 +118,7 @@ fn informative(plan: &Plan, (step, number): (Step, usize), to: Party) -> [Range<
 struct Case<'a> {
     plan: &'a Plan,
     first: u16,
-    /// The masks of party 0's inputs are opened to all.
+    /// The masks of party 0's inputs are opened to all; of silent OTs, all choices are zero.
     is_planted: bool,
 }
 
@@ -94,9 +126,33 @@ impl Case<'_> {
     /// The coalition's view of every run.
     fn views(&self, inputs: &[Bits]) -> Vec<Vec<bool>> {
         let plan = self.plan;
-        let kept = all(plan.parties(), 12, async |session, party| runs_of(session, plan, party, inputs).await);
-        let kept: Vec<Vec<Kept>> = kept.into_iter().map(|kept| kept.expect("all are honest")).collect();
-        (0..RUNS).map(|run| self.view(inputs, &kept.iter().map(|kept| &kept[run]).collect::<Vec<_>>())).collect()
+        let runs = if is_silent(plan) { SILENT_RUNS } else { RUNS };
+        let live = |runs| {
+            let part = async |session: &mut MeshSession| {
+                let party = Party(session.mesh().party());
+                runs_of(session, (plan, runs), party, inputs).await
+            };
+            mesh_run::run_recorded(plan.parties(), 12, part)
+        };
+        let (kept, sent) = live(runs);
+        let mut views: Vec<Vec<bool>> =
+            (0..runs).map(|run| self.view(inputs, &kept.iter().map(|kept| &kept[run]).collect::<Vec<_>>())).collect();
+        if is_silent(plan) && !self.is_planted {
+            self.add_corrections(&mut views, &live(0).1, &sent);
+        }
+        views
+    }
+
+    /// Adds to views the corrections of silent OTs that honest parties send members. `before` is what all send before their first run.
+    fn add_corrections(&self, views: &mut [Vec<bool>], before: &[PairTranscript], sent: &[PairTranscript]) {
+        let (places, count) = corrections(self.plan);
+        for (from, to) in (0..self.first).flat_map(|from| (self.first..self.plan.parties()).map(move |to| (from, to))) {
+            let (begin, all) = (mesh_run::sent(before, from, to).len(), mesh_run::sent(sent, from, to));
+            let of_run = (all.len() - begin) / views.len();
+            for (view, run) in views.iter_mut().zip(all[begin..].chunks_exact(of_run)) {
+                view.extend(bits(&run[places.clone()]).take(count));
+            }
+        }
     }
 
     fn view(&self, inputs: &[Bits], kept: &[&Kept]) -> Vec<bool> {
@@ -121,7 +177,11 @@ impl Case<'_> {
             view.extend(gates.into_iter().map(|[_, _, result]| result));
             view.extend(labels(plan, kept));
         }
-        if self.is_planted {
+        if self.is_planted && is_silent(plan) {
+            let wanted =
+                honest.iter().flat_map(|kept| &kept.sent).filter(|(step, to, _)| *step == Step::Bits && *to >= first);
+            wanted.for_each(|(_, _, blocks)| view.extend(bits(blocks).take(corrections(plan).1)));
+        } else if self.is_planted {
             honest.iter().for_each(|kept| view.extend(plan.inputs_of(Party(0)).map(|at| kept.shares[at])));
         }
         view
@@ -226,10 +286,11 @@ const COALITIONS: [(u16, u16, u16); 5] = [(3, 2, 0), (3, 2, 2), (4, 2, 3), (4, 2
 fn plan_of(
     function: coalition::Function,
     (parties, first, evaluator): (u16, u16, u16),
-    (check, build): (ResultCheck, Build),
+    (check, build, ot): (ResultCheck, Build, OtKind),
 ) -> Plan {
     let program = coalition::program(function, parties, first);
-    Plan::new(program.into(), parties, Config { check, build, evaluator, ..Config::default() }).expect("it can be run")
+    let config = Config { check, build, evaluator, ot, ..Config::default() };
+    Plan::new(program.into(), parties, config).expect("it can be run")
 }
 
 #[test]
@@ -245,7 +306,7 @@ fn no_sum_of_what_a_coalition_sees_tells_inputs() {
     for (at, (coalition, of_gates)) in cases.filter(|(at, _)| is_full() || at % 4 == at / 4 % 4) {
         let functions = FUNCTIONS.into_iter().enumerate().filter(|(f, _)| is_full() || (f + at / 4) % 2 == 0);
         for (_, (name, function)) in functions {
-            let plan = plan_of(function, coalition, of_gates);
+            let plan = plan_of(function, coalition, (of_gates.0, of_gates.1, OtKind::Extension));
             let hides = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides();
             assert_eq!(hides, Some(true), "{name}, {of_gates:?}: parties, first member, evaluator: {coalition:?}");
         }
@@ -255,7 +316,26 @@ fn no_sum_of_what_a_coalition_sees_tells_inputs() {
 #[test]
 fn masks_of_inputs_that_are_opened_to_all_tell_inputs() {
     for coalition in [COALITIONS[0], COALITIONS[1], COALITIONS[4]] {
-        let plan = plan_of(FUNCTIONS[0].1, coalition, (ResultCheck::Tags, Build::Ahead));
+        let plan = plan_of(FUNCTIONS[0].1, coalition, (ResultCheck::Tags, Build::Ahead, OtKind::Extension));
         assert_eq!(Case { plan: &plan, first: coalition.1, is_planted: true }.hides(), Some(false), "{coalition:?}");
     }
+}
+
+/// Silent OTs have random choices, and what a party sends besides are corrections to the bits that it wants.
+#[test]
+fn no_sum_of_what_a_coalition_sees_of_silent_ots_tells_inputs() {
+    let kind = (ResultCheck::Tags, Build::Ahead, OtKind::Silent);
+    // The short form has every second case, in turn.
+    let cases = COALITIONS.into_iter().zip(FUNCTIONS.into_iter().cycle()).enumerate();
+    for (_, (coalition, (name, function))) in cases.filter(|(at, _)| is_full() || at % 2 == 0) {
+        let plan = plan_of(function, coalition, kind);
+        let hides = (Case { plan: &plan, first: coalition.1, is_planted: false }).hides();
+        assert_eq!(hides, Some(true), "{name}: parties, first member, evaluator: {coalition:?}");
+    }
+}
+
+#[test]
+fn silent_ots_whose_choices_are_known_tell_inputs() {
+    let plan = plan_of(FUNCTIONS[0].1, COALITIONS[0], (ResultCheck::Tags, Build::Ahead, OtKind::Silent));
+    assert_eq!(Case { plan: &plan, first: COALITIONS[0].1, is_planted: true }.hides(), Some(false));
 }
