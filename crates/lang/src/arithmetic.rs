@@ -475,6 +475,10 @@ pub(crate) fn squares(a: Word) -> Range {
 }
 
 pub(crate) fn products(a: Word, b: Word) -> Range {
+    // Most often there are no signs.
+    if !a.signed() && !b.signed() {
+        return (a.lo * b.lo, a.hi * b.hi);
+    }
     let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x * y);
     (corners.into_iter().min().unwrap_or(ZERO), corners.into_iter().max().unwrap_or(ZERO))
 }

@@ -1,6 +1,11 @@
 //! Integers of any size, for every computation on values of the language.
 
-use std::{cell::RefCell, cmp::Ordering, collections::HashMap, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    cmp::Ordering,
+    collections::HashMap,
+    rc::Rc,
+};
 
 use garblet_circuit::Float;
 use garblet_formats::value::bits_of_float;
@@ -28,8 +33,6 @@ struct Table {
     known: HashMap<Rc<BigInt>, u32>,
     /// Powers of two, and the numbers before them, by exponent: the ends of types.
     powers: [Vec<Option<Number>>; 2],
-    /// The bytes that entries have taken since they were last asked for.
-    grown: u64,
 }
 
 /// The memory of an entry beside its digits.
@@ -37,6 +40,8 @@ const ENTRY_BYTES: u64 = 96;
 
 thread_local! {
     static TABLE: RefCell<Table> = RefCell::default();
+    /// The bytes that entries have taken since they were last asked for, which is often.
+    static GROWTH: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Forgets all large numbers of this thread. None may be used afterwards.
@@ -46,7 +51,7 @@ pub(crate) fn clear() {
 
 /// The bytes that large numbers have taken since the last call.
 pub(crate) fn growth() -> u64 {
-    TABLE.with_borrow_mut(|table| std::mem::take(&mut table.grown))
+    GROWTH.take()
 }
 
 pub(crate) const ZERO: Number = number(0);
@@ -97,7 +102,7 @@ impl Number {
                 return Number(Form::Large { negative, digits, entry });
             }
             let entry = table.entries.len() as u32;
-            table.grown += ENTRY_BYTES + u64::from(digits) / 8;
+            GROWTH.set(GROWTH.get() + ENTRY_BYTES + u64::from(digits) / 8);
             let value = Rc::new(value);
             table.entries.push(value.clone());
             table.known.insert(value, entry);
