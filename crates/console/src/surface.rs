@@ -96,7 +96,25 @@ pub fn speak_of(surface: Surface) {
 }
 
 pub(crate) fn surface() -> Surface {
-    *SURFACE.get_or_init(|| Surface { spell: words::option, remedy: words::own_words })
+    *SURFACE.get_or_init(|| Surface { spell: option, remedy: words::own_words })
+}
+
+/// The command's option for a setting.
+fn option(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Batch => "--batch",
+        Setting::Clients => "--with",
+        Setting::Forget => "--give-up",
+        Setting::Identity => "--identity",
+        Setting::Param => "--param",
+        Setting::Party => "--party",
+        Setting::Peers => "--peers",
+        Setting::PlainTcp => "--insecure-plain-tcp",
+        Setting::Protocol => "--protocol",
+        Setting::ReceiptOutputs => "--receipt-outputs",
+        Setting::Receipts => "--receipts",
+        Setting::Resume => "--resume",
+    }
 }
 
 #[cfg(test)]

@@ -1,26 +1,6 @@
-//! The wording of the command: its options, and remedies that name a command or an option.
+//! The wording of the command: remedies that name a command or an option.
 
 use garblet::Advice;
-
-use crate::surface::Setting;
-
-/// The option for a setting.
-pub(crate) fn option(setting: Setting) -> &'static str {
-    match setting {
-        Setting::Batch => "--batch",
-        Setting::Clients => "--with",
-        Setting::Forget => "--give-up",
-        Setting::Identity => "--identity",
-        Setting::Param => "--param",
-        Setting::Party => "--party",
-        Setting::Peers => "--peers",
-        Setting::PlainTcp => "--insecure-plain-tcp",
-        Setting::Protocol => "--protocol",
-        Setting::ReceiptOutputs => "--receipt-outputs",
-        Setting::Receipts => "--receipts",
-        Setting::Resume => "--resume",
-    }
-}
 
 /// This command's own wording of a remedy, if it has one.
 pub(crate) fn own_words(advice: &Advice) -> Option<String> {

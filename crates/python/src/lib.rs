@@ -16,6 +16,7 @@ mod report;
 mod session;
 mod store;
 mod subject;
+mod surface;
 mod value;
 mod visit;
 mod waiting;
@@ -40,7 +41,7 @@ mod _garblet {
 
     #[pymodule_init]
     fn begin(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        garblet_console::surface::speak_of(crate::words::SURFACE);
+        garblet_console::surface::speak_of(crate::surface::SURFACE);
         Ok(())
     }
 

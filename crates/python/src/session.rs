@@ -290,7 +290,7 @@ impl Session {
         let inputs = inputs.map_err(|fault| fault.raise(py))?;
         let (answer, left) = match self.ask_or_leave(py, Command::Run(inputs), hear) {
             Ok(answer) => (answer, None),
-            Err(Left { error, answer: Some(answer) }) => (answer, Some(error)),
+            Err(Left { error, answer: Some(answer) }) => (*answer, Some(error)),
             Err(Left { error, answer: None }) => return Err(error),
         };
         let Answer::Ran(ran, unrecorded) = answer else {

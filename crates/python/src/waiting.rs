@@ -140,7 +140,7 @@ pub(crate) struct Waiting<T> {
 pub(crate) struct Left<T> {
     pub(crate) error: PyErr,
     /// The answer, if it came all the same.
-    pub(crate) answer: Option<T>,
+    pub(crate) answer: Option<Box<T>>,
 }
 
 impl<T> From<PyErr> for Left<T> {
@@ -195,7 +195,7 @@ impl<T: Send> Waiting<T> {
                 }
                 Ok(Event::Done(result)) => {
                     return match (over, result) {
-                        (Some((error, _)), Ok(answer)) => Err(Left { error, answer: Some(answer) }),
+                        (Some((error, _)), Ok(answer)) => Err(Left { error, answer: Some(Box::new(answer)) }),
                         (Some((error, _)), Err(fault)) => {
                             if fault.is_unrecorded() {
                                 let _ = hear.call1(("told", format!("warning: {}", fault.message())));
