@@ -244,7 +244,9 @@ impl Model {
         // A party that has sent anything has counted the run before.
         let unended = |party: usize| {
             let Some(page) = pages[party] else { return 0 };
-            let has_sent = page.began.is_some_and(|writes| visits[party].writes > writes);
+            // Whoever cannot write its store has perhaps sent only that it gives up.
+            let is_own = matches!(visits[party].end, End::Refused(ProtocolError::Store(_)));
+            let has_sent = !is_own && page.began.is_some_and(|writes| visits[party].writes > writes);
             u32::from(has_sent && !has_ended(page) && !lies.contains(&(party as u16)))
         };
         let unended: Vec<u32> = (0..pages.len()).map(unended).collect();
