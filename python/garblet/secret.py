@@ -22,7 +22,7 @@ from typing import Any
 
 from .errors import UsageError
 from .progress import log
-from .types import BOOL, USIZE, Type, array_of, parse, rebuilt, record_of, tuple_of
+from .types import BOOL, USIZE, WORD_BITS, Type, array_of, parse, rebuilt, record_of, tuple_of
 from .values import columns_of, has_times
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -444,7 +444,7 @@ class Secret:
     def __neg__(self) -> Secret:
         check_home(self, self._tracer)
         if self._number("-")._of.kind == "u":
-            raise TypeError(f'- of {self.type}: convert it to a type with signs, such as .astype("i{min(2 * self._of.bits, 128)}")')
+            raise TypeError(f'- of {self.type}: convert it to a type with signs, such as .astype("i{min(2 * self._of.bits, WORD_BITS)}")')
         return self._tracer.let(f"-{self._expression}", self._of)
 
     def __pos__(self) -> Secret:

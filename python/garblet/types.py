@@ -19,7 +19,9 @@ from .errors import UsageError
 _TOKEN = re.compile(r"\s*(\.\.|[A-Za-z_]\w*|\d+|[\[\](){}<>;,])")
 #: The most decimal digits that the language reads.
 _DIGITS_MAX = 38
-_WORD = re.compile(r"([ui])(8|16|32|64|128)")
+_WORD = re.compile(r"([ui])([1-9]\d{0,3})")
+#: The most bits of a whole number.
+WORD_BITS = 4096
 #: The words of the language that are no names.
 _KEYWORDS = frozenset("as const else enum fn for if in let match mut pub struct".split())
 #: The words that name fields, but no parameters: those of Rust that the language lacks, and the functions that are called in the source of a traced function.
@@ -265,7 +267,7 @@ class _Reader:
         if token == "usize":
             return USIZE
         word = _WORD.fullmatch(token)
-        if word:
+        if word and int(word[2]) <= WORD_BITS:
             return Type(token, word[1], int(word[2]))
         named = self._names.get(token)
         if named is None or isinstance(named, str):

@@ -137,7 +137,7 @@ def outcome(program: garblet.Program, values: dict[str, Any]) -> Any:
         return "panicked"
 
 
-@pytest.mark.parametrize("type", ["u8", "i8", "u16", "i16", "i32", "u64", "i64", "fixed<4, 4>", "fixed<8, 8>", "fixed<20, 12>"])
+@pytest.mark.parametrize("type", ["u8", "i8", "u13", "u16", "i16", "i32", "u64", "i64", "i200", "fixed<4, 4>", "fixed<8, 8>", "fixed<20, 12>"])
 def test_random_functions_compute_what_python_computes(type: str) -> None:
     rng, of = random.Random(f"numbers {type}"), parse(type)
     low, high = of.range
