@@ -135,11 +135,10 @@ impl Stores<'_> {
             let rng = Prg::new(Block::from_halves(seed, number.into()));
             let hello = Hello::new(NAME, number, self.parties, [0; 32]);
             let mut session = MeshSession::join(mesh, rng, &hello, Box::new(())).await.expect("all agree");
-            let top_up = matches!(task, Task::Run { top_up: true });
+            let (top_up, own) = (matches!(task, Task::Run { top_up: true }), Any::new(conduct(party)));
             let drawing = drawing(open(&self.place(party), 2 * seed + u64::from(number)), top_up);
             let result = async {
-                let mut member =
-                    Member::meet(&mut session, plan.clone(), party, drawing, Any::new(conduct(party))).await?;
+                let mut member = Member::meet(&mut session, plan.clone(), party, drawing, own).await?;
                 let outputs = match task {
                     Task::Fill => {
                         member.ground.fill(&mut session, plan.setting(), ORDER).await?;
