@@ -125,8 +125,8 @@ def test_forged_signatures_and_wrong_signers_are_refused(path: Path, job: garble
     beside = path.with_name(path.name + ".signatures")
     signed = beside.read_text()
     # Bob's signature under Alice's name, and a signature of another job.
-    alices, bobs = (part for part in signed.split("[[signature]]\n") if part.strip())
-    beside.write_text("[[signature]]\n" + bobs.replace('"bob"', '"alice"'))
+    head, _alices, bobs = signed.split("[[signature]]\n")
+    beside.write_text(head + "[[signature]]\n" + bobs.replace('"bob"', '"alice"'))
     assert job.parties[0].wrong is not None and "the key belongs to" in job.parties[0].wrong
     assert str(caught(job.verify)) == refused(command, "job", "verify", path)
     beside.write_text(signed)

@@ -122,6 +122,8 @@ def plain(text: str, values: dict[str, Number]) -> Any:
     def pick(name: str) -> Any:
         def picked(x: Any, y: Any) -> Any:
             secret = x if isinstance(x, Number) else y
+            if not isinstance(secret, Number):
+                return (max if name == "max" else min)(x, y)
             x, y = (side if isinstance(side, Number) else Number(Fraction(side), secret.of) for side in (x, y))
             return x if (x > y) == (name == "max") else y
 
