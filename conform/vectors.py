@@ -59,6 +59,11 @@ class Test(unittest.TestCase):
                 for schedule, expected in zip(schedules, orders[name]["components"], strict=True):
                     self.order(schedule, expected, False)
                 self.order(order.schedule(gmw.flatten(made), by_depth=True), orders[name]["gmw"], True)
+        two = read("programs.json")["two"]
+        stated = program.from_json(two["file"].replace("{", '{"format": 1, ', 1))
+        self.assertEqual(stated.digest().hex(), two["digest"])
+        with self.assertRaises(notation.CallError):
+            program.from_json(two["file"].replace("{", '{"format": 2, ', 1))
 
     def order(self, schedule: order.Schedule, expected: dict[str, Any], by_depth: bool) -> None:
         self.assertEqual(schedule.digest(by_depth).hex(), expected["digest"])
