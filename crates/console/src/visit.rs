@@ -361,12 +361,17 @@ impl Visitor {
 
 /// The error of a visit without an output. Forgets the visit if it cannot have had an effect.
 fn unanswered_in(memory: &mut Memory, unanswered: &Unanswered) -> Result<Failure, Failure> {
-    if unanswered.rejected.is_never_run() {
+    let is_over = unanswered.rejected.is_never_run();
+    if is_over {
         memory.end(None)?;
     }
+    let hint = match unanswered.rejected {
+        Rejected::Unanswered { .. } if !is_over => format!("ask for its answers with {}", Setting::Resume),
+        _ => unanswered.rejected.hint().to_string(),
+    };
     let ways = unanswered.ways.iter().map(|(server, error)| format!("; connection to the {server}: {error}"));
     let message = format!("{}{}", unanswered.rejected, ways.collect::<String>());
-    Ok(Failure::no_result(message).of_class(class_of(unanswered)).hint(unanswered.rejected.hint()))
+    Ok(Failure::no_result(message).of_class(class_of(unanswered)).hint(hint))
 }
 
 /// The class of a visit without an output: by the connection that failed, if one did.

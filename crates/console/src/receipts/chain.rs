@@ -40,9 +40,9 @@ impl Head {
     /// The head of an empty chain.
     pub(super) const NONE: Head = Head { number: 0, digest: [0; 32] };
 
-    /// The beginning of the next line, which does not depend on its receipt.
-    fn next_begins(&self) -> String {
-        format!("{BEGIN}{FORMAT},\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
+    /// The beginning of the next line of a format, which does not depend on its receipt.
+    fn next_begins(&self, format: u32) -> String {
+        format!("{BEGIN}{format},\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
     }
 }
 
@@ -148,12 +148,12 @@ fn digest_of(content: &str) -> [u8; 32] {
 fn check_stated_format(line: &[u8]) -> Result<(), Fault> {
     let Some(stated) = line.strip_prefix(BEGIN.as_bytes()) else { return Ok(()) };
     let digits = stated.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // A line that is torn here has no digit after these.
-    let whole = digits < stated.len();
-    match str::from_utf8(&stated[..digits]).ok().and_then(|digits| digits.parse().ok()).filter(|_| whole) {
-        Some(format) => check_format(format, FORMAT).map_err(Fault::Format),
-        None => Ok(()),
+    // A line that is torn here has nothing after these.
+    if stated.get(digits) != Some(&b',') {
+        return Ok(());
     }
+    let digits = str::from_utf8(&stated[..digits]).unwrap_or_default();
+    check_format(digits.parse().unwrap_or(i64::MAX), FORMAT).map_err(Fault::Format)
 }
 
 /// Reads a single untrusted line; makes its texts printable. Returns the receipt and the digest of its content, which matches.
@@ -168,7 +168,11 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), Fault> {
     }
     let no_receipt = |error: serde_json::Error| format!("not a receipt: {error}");
     let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
-    let link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
+    let link: Link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
+    // One that is stated elsewhere, or twice, is none.
+    if !content.starts_with(&format!("{BEGIN}{},", link.format)) {
+        return Err("not a receipt: it does not begin with its format".into());
+    }
     Ok((link, digest))
 }
 
@@ -179,9 +183,12 @@ pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, Fault> {
         return Ok(Tail::Nothing);
     }
     check_stated_format(tail)?;
-    let begins = head.next_begins();
-    let known = tail.len().min(begins.len());
-    if tail[..known] != begins.as_bytes()[..known] {
+    let is_begun = |format| {
+        let begins = head.next_begins(format);
+        let known = tail.len().min(begins.len());
+        tail[..known] == begins.as_bytes()[..known]
+    };
+    if !(1..=FORMAT).any(is_begun) {
         return Err(format!("not a receipt after receipt {}, nor the beginning of one", head.number).into());
     }
     // No text in a receipt contains the mark, since its quotes would be escaped.

@@ -26,7 +26,7 @@ use crate::{
 const BLOCK_BYTES: u64 = 64 << 10;
 
 /// The room for a receipt without outputs, of a run of many parties.
-const RECEIPT_BYTES: u64 = 64 << 10;
+const RECEIPT_BYTES: u64 = 16 << 10;
 
 /// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,7 +77,12 @@ impl Log {
         let log = Log { path: path.into(), file: Mutex::new(file) };
         let mut locked = log.locked(Instant::now())?;
         log.end(&mut locked.0)?;
-        reserve(&locked.0).map_err(|error| Failure::unwritable(path, &error))?;
+        reserve(&locked.0).map_err(|error| {
+            let room = RECEIPT_BYTES >> 10;
+            let hint =
+                format!("a receipt needs up to {room} KiB: free some, or give {}", Setting::Receipts.with("FILE"));
+            Failure::unwritable(path, &error).hint(hint)
+        })?;
         drop(locked);
         Ok(log)
     }

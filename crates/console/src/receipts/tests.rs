@@ -224,6 +224,27 @@ fn receipts_of_a_later_format_are_named_and_left_unchanged() {
 }
 
 #[test]
+fn a_receipt_states_its_format_once_and_first() {
+    let (_folder, path, text) = three();
+    let first = text.lines().next().expect("a receipt");
+    let (content, _) = first.rsplit_once(",\"digest\"").expect("a digest");
+    let behind = content.strip_prefix("{\"format\":1,").expect("its format");
+    let (_, fields) = behind.split_once(',').expect("fields");
+    for (begins, says) in [
+        (format!("{{\"number\":1,\"format\":7,{fields}"), "begin with its format"),
+        (format!("{{ \"format\":9,{behind}"), "begin with its format"),
+        (format!("{{\"format\":1,\"format\":2,{behind}"), "begin with its format"),
+        (format!("{{\"format\": 0,{behind}"), "begin with its format"),
+        (format!("{{\"format\":99999999999999999999,{behind}"), "is of format 9223372036854775807"),
+    ] {
+        let (line, _) = chain::with_digest(&format!("{begins}}}"));
+        fs::write(&path, format!("{line}\n")).expect("written");
+        let failure = Log::open(&path).err().expect("refused");
+        assert!(failure.message.contains(says), "{begins}: {}", failure.message);
+    }
+}
+
+#[test]
 fn a_log_with_a_damaged_last_line_is_not_extended() {
     let (_folder, path, text) = three();
     for damaged in [text.replace("\"bytes_sent\":3", "\"bytes_sent\":4"), format!("{text}hello\n"), format!("{text}\n")]
