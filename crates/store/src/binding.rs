@@ -28,8 +28,9 @@ impl Binding {
     pub(crate) fn check(&self, stored: &Binding, folder: &Path) -> Result<(), StoreError> {
         let fields = [
             ("peer", &self.peer, &stored.peer),
-            ("role", &self.role, &stored.role),
+            // Roles of different protocols cannot be compared.
             ("protocol", &self.protocol, &stored.protocol),
+            ("role", &self.role, &stored.role),
             ("library", &self.library, &stored.library),
         ];
         match fields.into_iter().find(|(_, expected, got)| expected != got) {

@@ -40,19 +40,29 @@ impl Database {
 
     /// Opens the database in a file.
     ///
+    /// Returns the number of its format, too: what another format has is not read.
+    ///
     /// *Errors*: [`StoreError::Damaged`].
-    pub(crate) fn open(path: &Path) -> Result<(Self, Described), StoreError> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, i64), StoreError> {
         let failed = failed("cannot read");
         let connection = connect(path).map_err(&failed)?;
         let sound: String = connection.query_row("PRAGMA quick_check", [], |row| row.get(0)).map_err(&failed)?;
         if sound != "ok" {
             return Err(damaged(&sound.replace('\n', ", ")));
         }
-        let described = connection.query_row("SELECT format, id, key_check FROM store", [], |row| {
+        let format = connection.query_row("SELECT format FROM store", [], |row| row.get(0));
+        let format = format.map_err(|error| damaged(&error.to_string()))?;
+        Ok((Database(connection), format))
+    }
+
+    /// The part of the index that is not encrypted.
+    ///
+    /// *Errors*: [`StoreError::Damaged`].
+    pub(crate) fn described(&self) -> Result<Described, StoreError> {
+        let described = self.0.query_row("SELECT format, id, key_check FROM store", [], |row| {
             Ok(Described { format: row.get(0)?, store: row.get(1)?, key_check: row.get(2)? })
         });
-        let described = described.map_err(|error| damaged(&error.to_string()))?;
-        Ok((Database(connection), described))
+        described.map_err(|error| damaged(&error.to_string()))
     }
 
     /// All rows.

@@ -2,8 +2,6 @@
 
 use std::{io, path::PathBuf};
 
-use garblet_text::OtherFormat;
-
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
 use crate::store_dir::SCRATCH_EXTENSION;
@@ -62,13 +60,13 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// Another version of the program made the store, or wrote a state in it.
-    #[error("the store in {}: its {what} {}", folder.display(), OtherFormat { got: *got, newest: *expected })]
+    #[error("the store in {}: its {what} is of format {got}, this Garblet reads format {expected}", folder.display())]
     OtherFormat {
         /// The folder.
         folder: PathBuf,
         /// The part of the store.
         what: String,
-        /// The newest format that this version reads.
+        /// The format that this version reads.
         expected: u32,
         /// The format of that part.
         got: i64,

@@ -88,13 +88,14 @@ impl Unopened {
     ///
     /// *Errors*: [`StoreError::OtherFormat`], [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path, folder: &Path) -> Result<Self, StoreError> {
-        let (database, Described { format, store, key_check }) = Database::open(path)?;
+        let (database, format) = Database::open(path)?;
         check_format(format, FORMAT).map_err(|OtherFormat { got, newest }| StoreError::OtherFormat {
             folder: folder.into(),
             what: "index".into(),
             expected: newest,
             got,
         })?;
+        let Described { store, key_check, .. } = database.described()?;
         let store = store.try_into().map_err(|_| damaged("the store's number has another length"))?;
         Ok(Unopened { database: Some(database), store, key_check })
     }

@@ -29,7 +29,7 @@ pub const KINDS_MAX: usize = 1 << 12;
 /// One-time material of one party, for one peer.
 ///
 /// Fill it with [`batch`](Store::batch), take pieces with [`take`](Store::take), and compare it with the peer's by
-/// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable. A crash at
+/// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable, but [`bind`](Store::bind). A crash at
 /// any point leaves it as it was before or after the change. Calls block on the disk.
 pub struct Store {
     /// The record outside the folder, if there is one. It and the index are released before the folder, so they are free when the folder's lock is.

@@ -44,6 +44,14 @@ fn an_index_and_a_state_of_a_later_format_are_refused_by_name() {
             format!("the store in {}: its index is of format {says}, this Garblet reads format 1", folder.display());
         assert_eq!(refused.to_string(), said);
     }
+    // A later format may have other columns.
+    let database = rusqlite::Connection::open(folder.join("index.sqlite")).expect("opened");
+    database
+        .execute_batch("UPDATE store SET format = 2; ALTER TABLE store RENAME COLUMN key_check TO sealed")
+        .expect("changed");
+    drop(database);
+    let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("another format");
+    assert!(matches!(refused, StoreError::OtherFormat { expected: 1, got: 2, .. }), "{refused}");
 }
 
 /// Copies of a store, to be damaged.
