@@ -54,7 +54,7 @@ fn unended_place(name: &str) -> String {
 }
 
 /// The names under which a protocol's store keeps values or counts runs that have not ended, in alphabetical order; empty if the store is another protocol's.
-/// `outputs` reads the names of kept outputs.
+/// `outputs` reads the names of kept outputs; those of another version have none.
 pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<Vec<String>>) -> Vec<SavedNames> {
     if !is_of(store, protocol) {
         return Vec::new();
@@ -62,10 +62,8 @@ pub fn names(store: &Store, protocol: &str, outputs: impl Fn(&State) -> Option<V
     let mut all: BTreeMap<&str, SavedNames> = BTreeMap::new();
     let empty = |name: &str| SavedNames { name: name.into(), outputs: Vec::new(), unended: 0, state: None };
     for (place, state) in store.states() {
-        if let Some(name) = place.strip_prefix(PLACE)
-            && let Some(outputs) = outputs(state)
-        {
-            all.entry(name).or_insert_with(|| empty(name)).outputs = outputs;
+        if let Some(name) = place.strip_prefix(PLACE) {
+            all.entry(name).or_insert_with(|| empty(name)).outputs = outputs(state).unwrap_or_default();
         }
         if let Some(name) = place.strip_prefix(UNENDED)
             && let Ok(runs @ 1..) = unended(store, name)
@@ -110,9 +108,8 @@ fn name_of(place: &str) -> Option<&str> {
 ///
 /// *Errors*: a count that cannot be read.
 pub fn unended(store: &Store, name: &str) -> Result<u32, ProtocolError> {
-    let Some(state) = store.state(&unended_place(name)) else { return Ok(0) };
-    let read = (state.version == VERSION).then(|| state.bytes.as_slice().try_into().ok().map(u32::from_le_bytes));
-    read.flatten().ok_or_else(|| problem(name, StateProblem::Unreadable))
+    let Some(bytes) = store.state_of(&unended_place(name), VERSION)? else { return Ok(0) };
+    bytes.try_into().map(u32::from_le_bytes).map_err(|_| problem(name, StateProblem::Unreadable))
 }
 
 /// Checks that another run may keep values under a name: at most `most` runs have not ended.
@@ -299,17 +296,17 @@ fn count(runs: u32) -> State {
 type Marked<const N: usize> = Option<[u8; N]>;
 
 /// Compares the values that both parties keep under names, and settles values that are pending because a run was interrupted: both continue with what the first
-/// party has. `mark` reads the mark of a stored value.
+/// party has. `mark` reads the mark of a stored value, which is of this version.
 ///
-/// *Errors*: outputs of different runs under a name that is read; the connection's and the store's.
+/// *Errors*: a value of another version; outputs of different runs under a name that is read; the connection's and the store's.
 pub async fn meet<const N: usize>(
     session: &mut Session,
     store: &mut Store,
     (is_first, saved): (bool, &SavedValues),
-    mark: impl Fn(&State) -> Marked<N>,
+    mark: (u32, impl Fn(&[u8]) -> Marked<N>),
 ) -> Result<(), ProtocolError> {
     let names = names_of(saved);
-    let own = marks(store, &names, mark);
+    let own = marks(store, &names, mark)?;
     let message: Vec<u8> = own.as_flattened().iter().flat_map(told).collect();
     let channel = session.channel();
     channel.send_bytes(&message).await?;
@@ -349,9 +346,15 @@ fn of_different_runs(name: &str) -> ProtocolError {
 }
 
 /// The marks of kept and pending values under names.
-fn marks<const N: usize>(store: &Store, names: &[&String], mark: impl Fn(&State) -> Marked<N>) -> Vec<[Marked<N>; 2]> {
-    let of = |place: String| store.state(&place).and_then(&mark);
-    names.iter().map(|name| [of(place(name)), of(pending_place(name))]).collect()
+///
+/// *Errors*: a value of another version.
+fn marks<const N: usize>(
+    store: &Store,
+    names: &[&String],
+    (version, mark): (u32, impl Fn(&[u8]) -> Marked<N>),
+) -> Result<Vec<[Marked<N>; 2]>, StoreError> {
+    let of = |place: String| Ok(store.state_of(&place, version)?.and_then(&mark));
+    names.iter().map(|name| Ok([of(place(name))?, of(pending_place(name))?])).collect()
 }
 
 fn told<const N: usize>(mark: &Marked<N>) -> Vec<u8> {
@@ -426,10 +429,25 @@ mod tests {
         let mut store = store();
         store.set_state("unended x", state(0)).expect("memory");
         let refused = begin(&mut store, "x", 16).expect_err("it is of another version");
-        assert!(matches!(refused, ProtocolError::State { problem: StateProblem::Unreadable, .. }));
+        assert!(matches!(refused, ProtocolError::Store(StoreError::OtherFormat { .. })), "{refused}");
         assert_eq!(notices(&store, "x", Vec::new()), [Notice::UnendedRuns(1)]);
         allow(&mut store).expect("memory");
         begin(&mut store, "x", 0).expect("all were allowed");
+    }
+
+    #[test]
+    fn values_of_another_version_are_refused_and_stay() {
+        let mut store = store();
+        let mark = |bytes: &[u8]| bytes.first_chunk().copied();
+        for of in [place, pending_place] {
+            store.set_state(&of("x"), State { version: 2, bytes: vec![1; 8] }).expect("memory");
+            let refused = marks::<4>(&store, &[&"x".into()], (1, mark)).expect_err("of a later version");
+            assert!(matches!(refused, StoreError::OtherFormat { expected: 1, got: 2, .. }), "{refused}");
+            assert!(store.state(&of("x")).is_some());
+            store.remove_states(|other| other == of("x")).expect("memory");
+        }
+        store.set_state(&place("x"), State { version: 1, bytes: vec![1; 8] }).expect("memory");
+        assert_eq!(marks::<4>(&store, &[&"x".into()], (1, mark)).expect("its version"), [[Some([1; 4]), None]]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! have kept or pending, all keep it. Otherwise all continue with what they had kept before.
 
 use garblet_circuit::Party;
-use garblet_store::{State, Store};
+use garblet_store::Store;
 
 use super::{
     Marked, Part, WORD_BYTES, advance, drop_pending, ended, has_kept, heard, marks, names_of, not_kept,
@@ -31,11 +31,11 @@ impl<const N: usize> Marks<N> {
     pub async fn exchange(
         session: &mut MeshSession,
         (store, saved): (&mut Store, &SavedValues),
-        mark: impl Fn(&State) -> Marked<N>,
+        mark: (u32, impl Fn(&[u8]) -> Marked<N>),
         mut touch: impl FnMut(u16, &mut [u8]),
     ) -> Result<Self, ProtocolError> {
         let names = names_of(saved);
-        let own: Vec<u8> = marks(store, &names, mark).as_flattened().iter().flat_map(told).collect();
+        let own: Vec<u8> = marks(store, &names, mark)?.as_flattened().iter().flat_map(told).collect();
         let mesh = session.mesh();
         let mut theirs = mesh.per_peer(|_| vec![0; own.len()]);
         let mut outgoing = mesh.per_peer(|_| own.clone());

@@ -51,7 +51,7 @@ impl<K: Conduct<Step>> Ground<K> {
         let Ground { stock, conduct, .. } = self;
         let stock = stock.as_mut().ok_or_else(kept::no_store)?;
         let touch = |peer: u16, marks: &mut [u8]| conduct.touch(Step::KeptMarks, peer.into(), marks);
-        let marks = among::Marks::exchange(session, (&mut stock.store, saved), Outputs::mark, touch).await?;
+        let marks = among::Marks::exchange(session, (&mut stock.store, saved), (VERSION, Outputs::mark), touch).await?;
         let heard = self.common(Place::KeptEcho, 0).digest(marks.told());
         let echoed = self.broadcast(session, Step::KeptEcho, &heard).await?;
         // A lie about these tells nobody anything of the secrets: the store stays.

@@ -45,18 +45,18 @@ type Blocks = [Vec<Block>; 3];
 
 impl<W: Zeroize + Default + Serialize + DeserializeOwned> Stored<W> {
     /// Reads kept outputs.
-    pub(crate) fn of(state: &State) -> Option<Self> {
-        postcard::from_bytes(&state.bytes).ok()
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
     }
 
     /// The mark of kept outputs.
-    pub(crate) fn mark(state: &State) -> Option<Mark> {
-        Some(Self::of(state)?.mark)
+    pub(crate) fn mark(bytes: &[u8]) -> Option<Mark> {
+        Some(Self::of(bytes)?.mark)
     }
 
     /// The names of kept outputs.
     pub(crate) fn names(state: &State) -> Option<Vec<String>> {
-        Some(Self::of(state)?.outputs.iter().map(|(name, _)| name.clone()).collect())
+        Some(Self::of(&state.bytes)?.outputs.iter().map(|(name, _)| name.clone()).collect())
     }
 
     /// Takes the wires of an output kept under a name, with the mark. A single output needs no name.
@@ -71,8 +71,8 @@ impl<W: Zeroize + Default + Serialize + DeserializeOwned> Stored<W> {
             let what = format!("`{name}`, which was to be read");
             ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
         };
-        let state = store.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
-        let mut stored = Self::of(state).ok_or_else(|| unreadable("kept outputs"))?;
+        let bytes = store.state_of(&place(name), VERSION)?.ok_or_else(|| missing("none of that name"))?;
+        let mut stored = Self::of(bytes).ok_or_else(|| unreadable("kept outputs"))?;
         if secrets != Some(stored.secrets) {
             return Err(missing("those of an earlier store of the peer"));
         }
@@ -103,7 +103,7 @@ pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
 /// The outputs kept under a name; `None` if there are none, or if they belong to earlier secrets.
 pub(crate) fn outputs(store: &Store, name: &str) -> Option<Vec<String>> {
     let state = store.state(&place(name))?;
-    let stored = Stored::<Blocks>::of(state)?;
+    let stored = Stored::<Blocks>::of(&state.bytes)?;
     (stored.secrets == secrets(store).ok()??.name).then(|| Stored::<Blocks>::names(state))?
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn meet(
     store: &mut Store,
     (party, saved): (Party, &SavedValues),
 ) -> Result<(), ProtocolError> {
-    kept::meet(session, store, (party == GARBLER, saved), Stored::<Blocks>::mark).await
+    kept::meet(session, store, (party == GARBLER, saved), (VERSION, Stored::<Blocks>::mark)).await
 }
 
 /// Bytes of a kept bit: the shares of both parties' multiples, and a label.

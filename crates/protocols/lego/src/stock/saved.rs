@@ -109,8 +109,8 @@ pub(crate) fn saved_names(store: &Store) -> Vec<SavedNames> {
 }
 
 /// The mark that distinguishes a kept value from earlier ones under the same name. Both parties have the same.
-fn mark(state: &State) -> Option<[u8; MARK_BYTES]> {
-    let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
+fn mark(bytes: &[u8]) -> Option<[u8; MARK_BYTES]> {
+    let mut stored: Stored = postcard::from_bytes(bytes).ok()?;
     let [meeting, run] = stored.run.map(u64::to_le_bytes);
     stored.zeroize();
     [meeting, run].as_flattened().try_into().ok()
@@ -124,7 +124,7 @@ pub(crate) async fn meet(
     store: &mut Store,
     (party, saved): (Party, &SavedValues),
 ) -> Result<(), ProtocolError> {
-    kept::meet(session, store, (party == CONSTRUCTOR, saved), mark).await
+    kept::meet(session, store, (party == CONSTRUCTOR, saved), (VERSION, mark)).await
 }
 
 /// Checks that a store holds the outputs that are to be kept.
