@@ -295,7 +295,8 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
             let [ours, theirs] = [ours, theirs].map(|hello| values(hello, name));
             let tacit = |value: &Option<String>| value.clone().or_else(|| open?.1.map(Into::into)).unwrap_or_default();
             if open.is_none() || repeated || !fit(&tacit(&ours), &tacit(&theirs)) {
-                let [ours, theirs] = [ours, theirs].map(|value| value.unwrap_or_else(|| "nothing".into()));
+                let said = |value: Option<String>| value.or_else(|| open?.1.map(Into::into));
+                let [ours, theirs] = [ours, theirs].map(|value| said(value).unwrap_or_else(|| "nothing".into()));
                 same(name, ours, theirs);
             }
         }

@@ -284,7 +284,9 @@ pub fn order_loads<P: Joint>(
     RunOrder { job, count }: &RunOrder<P>,
     hellos: &[Hello],
 ) -> Result<Vec<Loads>, ProtocolError> {
-    let Some(job) = job else { return Ok(Vec::new()) };
+    // An order for other parties is refused when it is filled.
+    let fits = |job: &&Arc<Job<P>>| usize::from(job.request.parties) == hellos.len();
+    let Some(job) = job.as_ref().filter(fits) else { return Ok(Vec::new()) };
     let mut loads = P::loads(&job.otherwise(config.clone())?, hellos)?;
     for load in loads.iter_mut().flat_map(|loads| &mut loads[Phase::Setup as usize + 1..]) {
         let Communication { bytes_sent, bytes_received, rounds } = &mut load.cost;
