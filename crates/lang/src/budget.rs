@@ -114,8 +114,9 @@ impl Budget {
     ///
     /// *Errors*: a spent budget.
     pub(crate) fn check(&mut self) -> Result<(), SourceError> {
-        let grown = crate::number::growth();
-        if grown > 0 {
+        let [worked, grown] = crate::number::spent();
+        if worked > 0 || grown > 0 {
+            self.work(worked);
             self.hold(grown);
         }
         if self.is_spent() { Err(self.refusal()) } else { Ok(()) }

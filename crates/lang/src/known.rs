@@ -164,8 +164,11 @@ impl Recorded {
     /// Returns whether a known operand allows several ways to build it.
     pub(crate) fn has_ways(&self) -> bool {
         match self.kind {
-            Kind::Mul | Kind::CheckedMul => self.known_factor().is_some(),
-            Kind::Div | Kind::Rem => matches!(self.operands[1].from, Origin::Constant(_)),
+            Kind::Mul | Kind::CheckedMul => self.known_factor().is_some_and(|(factor, _)| narrow(factor).is_some()),
+            Kind::Div | Kind::Rem => {
+                let power = |divisor: Number| self.operands[0].signed && divisor.exponent().is_some();
+                matches!(self.operands[1].from, Origin::Constant(divisor) if power(divisor))
+            }
             _ => false,
         }
     }

@@ -40,18 +40,24 @@ const ENTRY_BYTES: u64 = 96;
 
 thread_local! {
     static TABLE: RefCell<Table> = RefCell::default();
-    /// The bytes that entries have taken since they were last asked for, which is often.
-    static GROWTH: Cell<u64> = const { Cell::new(0) };
+    /// The units of work that large numbers have cost, and the bytes that their entries have taken, since they were last asked for, which is often.
+    static SPENT: Cell<[u64; 2]> = const { Cell::new([0; 2]) };
 }
 
 /// Forgets all large numbers of this thread. None may be used afterwards.
 pub(crate) fn clear() {
     TABLE.take();
+    SPENT.take();
 }
 
-/// The bytes that large numbers have taken since the last call.
-pub(crate) fn growth() -> u64 {
-    GROWTH.take()
+/// The units of work that large numbers have cost since the last call, and the bytes that they have taken.
+pub(crate) fn spent() -> [u64; 2] {
+    SPENT.take()
+}
+
+fn spend(work: u64, bytes: u64) {
+    let [before, taken] = SPENT.get();
+    SPENT.set([before.saturating_add(work), taken.saturating_add(bytes)]);
 }
 
 pub(crate) const ZERO: Number = number(0);
@@ -102,7 +108,7 @@ impl Number {
                 return Number(Form::Large { negative, digits, entry });
             }
             let entry = table.entries.len() as u32;
-            GROWTH.set(GROWTH.get() + ENTRY_BYTES + u64::from(digits) / 8);
+            spend(0, ENTRY_BYTES + u64::from(digits) / 8);
             let value = Rc::new(value);
             table.entries.push(value.clone());
             table.known.insert(value, entry);
@@ -118,6 +124,9 @@ impl Number {
     }
 
     fn large(self, other: Self, f: impl FnOnce(&BigInt, &BigInt) -> BigInt) -> Self {
+        // A product or a quotient of two of 4096 bits takes 13 us, which is 500 units.
+        let [words, others] = [self, other].map(|number| u64::from(number.digits()).div_ceil(64));
+        spend(1 + words * others / 8, 0);
         Number::of(self.with(|a| other.with(|b| f(a, b))))
     }
 

@@ -275,7 +275,11 @@ impl Reader<'_> {
         let (digits, expected) = (text.len() - 2, ty.width().div_ceil(4) as usize);
         if digits != expected {
             let message = format!("{path}: expected {expected} hexadecimal digits, all wires of {ty}, got {digits}");
-            return Err(self.json.error_at(value, message).hint("write zeros in front, or a decimal number"));
+            let hint = match digits < expected {
+                true => "write zeros in front, or a decimal number",
+                false => "leave out digits in front, or write a decimal number",
+            };
+            return Err(self.json.error_at(value, message).hint(hint));
         }
         self.integer(path, value, text, ty)
     }

@@ -369,7 +369,7 @@ impl<'p> Parties<'p> {
                         int.scalar().range(),
                         clip(&given.to_string())
                     ),
-                    _ => format!("the constant `{full}`: expected {}, got {given}", range(ty)),
+                    _ => format!("the constant `{full}`: expected {}, got {}", range(ty), clip(&given.to_string())),
                 };
                 let fault = SourceError::new(span, message);
                 self.faults.push(match ty {

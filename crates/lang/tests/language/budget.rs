@@ -219,7 +219,21 @@ fn of_secret_indices_and_wide_numbers() -> Vec<(&'static str, String)> {
 fn of_constants_and_wiring() -> Vec<(&'static str, String)> {
     let main = |text: &str| format!("pub fn main{text}");
     let constants: String = (1..30).map(|k| format!("const C{k}: usize = C{} + C{0};\n", k - 1)).collect();
+    let wide = format!("0x{}", "f7".repeat(250));
     vec![
+        (
+            "quotients of wide numbers",
+            main(&format!(
+                "(a: u8, b: u8) -> bool {{ let x = -{wide}i4096; let y = 0x{}i4096; let mut t = x; for k in 0usize..8000000usize {{ t = x / y; }} t < y }}",
+                "e3".repeat(125)
+            )),
+        ),
+        (
+            "wide numbers",
+            main(
+                "(a: u8, b: u8) -> bool { let mut s = u4096::MAX; for k in 0usize..8000000usize { s = (s / 3) ^ (s >> 1) ^ (k as u4096); } s == 0 }",
+            ),
+        ),
         (
             "exclusive or",
             main(

@@ -33,9 +33,8 @@ impl Checker<'_> {
             let from = self.settled(&from);
             if !is_convertible(&from, &to) {
                 let fault = SourceError::new(span, format!("{from} cannot be converted to {to}"));
-                self.faults.push(
-                    fault.hint("write the type that the number has where it is declared, as in `let x: f64 = 0.5;`"),
-                );
+                let hint = "convert it to an integer first, as in `x as i32`, or declare the number with the type that it is to have";
+                self.faults.push(fault.hint(hint));
             }
         }
         for (ty, span) in std::mem::take(&mut self.open.remainders) {
