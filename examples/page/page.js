@@ -16,6 +16,7 @@ pub fn main(alice: u32, bob: u32) -> Richer {
 `;
 const ROWS_MAX = 256;
 const WEALTH_MAX = 2 ** 32 - 1;
+const NUMBER_MAX = 2n ** 64n - 1n;
 const INTERSECTION = `lib:intersection(${ROWS_MAX},${ROWS_MAX},64,0,0)`;
 const PARTY = 1;
 /** Where the identity is kept, so that peers know this page again. */
@@ -28,19 +29,22 @@ const QUESTIONS = {
     source: RICHER,
     input: async () => ({ bob: wealth() }),
     told: ({ out0 }) => ({ Alice: "The other is richer.", Bob: "You are richer.", Neither: "You both have the same." })[out0],
-    prepared: `cat > richer.garble.rs <<'END'\n${RICHER}END\necho '{"alice": 3000000}' > alice.json`,
-    call: "richer.garble.rs --party 0 --input 0=alice.json",
-    hint: "They put what they have in place of 3000000.",
+    prepared: `cat > richer.garble.rs <<'END'\n${RICHER}END\n[ -e garblet-wealth.json ] || echo '{"alice": 3000000}' > garblet-wealth.json`,
+    call: "richer.garble.rs --party 0 --input 0=garblet-wealth.json",
+    hint: "Then they open garblet-wealth.json in an editor and put what they have in place of 3000000. A number in a command would stay in the shell's history.",
   },
   common: {
     program: { library: INTERSECTION },
     source: `${INTERSECTION}, a circuit of Garblet's library`,
     input: async () => ({ b: await list() }),
-    told: ({ rows }) => (rows.length === 0 ? "You have nothing in common." : `${rows.length} in common:`),
+    told: ({ rows, in_order }) => {
+      if (!in_order) throw unfit("The other's list was not in order, so nothing was compared", "ask them to run the command as it is shown, with --sum-by-key");
+      return rows.length === 0 ? "You have nothing in common." : `${rows.length} in common:`;
+    },
     rows: ({ rows }) => rows.map((row) => row.key ?? row),
-    prepared: "printf '%s\\n' a 8 3 5 > numbers.csv",
-    call: `'${INTERSECTION}' \\\n    --party 0 --input 0=numbers.csv --sum-by-key`,
-    hint: "They put their numbers in place of 8, 3 and 5, at most 256.",
+    prepared: "[ -e garblet-numbers.csv ] || printf '%s\\n' a 8 3 5 > garblet-numbers.csv",
+    call: `'${INTERSECTION}' \\\n    --party 0 --input 0=garblet-numbers.csv --sum-by-key`,
+    hint: "Then they open garblet-numbers.csv in an editor and put their numbers, at most 256, below the a in place of 8, 3 and 5. Numbers in a command would stay in the shell's history.",
   },
 };
 
@@ -56,7 +60,7 @@ async function begin(renew) {
   able(false);
   try {
     garblet ??= await loaded();
-    identity = (renew ? undefined : kept()) ?? (await garblet.generateIdentity());
+    identity = (renew ? undefined : await kept()) ?? (await garblet.generateIdentity());
     at("forgetful").hidden = keep(identity);
     at("fingerprint").textContent = identity.fingerprint;
     show();
@@ -86,10 +90,11 @@ async function loaded() {
   }
 }
 
-/** The identity that the browser keeps for this page, if it keeps any. */
-function kept() {
+/** The identity that the browser keeps for this page, if it keeps a whole one. Only its key is believed. */
+async function kept() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? undefined;
+    const { pem } = JSON.parse(localStorage.getItem(KEPT));
+    return { pem, fingerprint: await garblet.fingerprint(pem) };
   } catch {
     return undefined;
   }
@@ -111,13 +116,14 @@ function show() {
   for (const part of document.querySelectorAll("[data-of]")) part.hidden = QUESTIONS[part.dataset.of] !== asked;
   at("source").textContent = asked.source;
   at("theirs-why").textContent = asked.hint;
-  at("waits").textContent = `${asked.prepared}\ngarblet run ${asked.call} \\\n    --peer ${identity.fingerprint} \\\n    --listen ws://127.0.0.1:${port()}`;
+  at("prepared").textContent = asked.prepared;
+  at("waits").textContent = `garblet run ${asked.call} \\\n    --peer ${identity.fingerprint} --timeout 10m \\\n    --listen ws://127.0.0.1:${port()}`;
   at("begin").textContent = asked === QUESTIONS.richer ? "Compare" : "Find them";
 }
 
 /** The port at which the other waits: that of the address, unless a web server is between. */
 function port() {
-  const local = /^ws:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)/.exec(at("url").value.trim());
+  const local = /^ws:\/\/(?:localhost|127\.0\.0\.1):(\d+)/.exec(at("url").value.trim());
   return local?.[1] ?? "7700";
 }
 
@@ -145,31 +151,42 @@ async function list() {
 
 /** The numbers of a text in order, each once, as the circuit needs them. */
 function numbers(text) {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const lines = text.split(/\r\n?|\n/).map((line) => line.trim());
   const found = new Set();
-  const wrong = (message) => unfit(message, "have a number in each line", "file");
+  const wrong = (message) => unfit(message, "put one whole number in each line", "file");
   lines.forEach((line, number) => {
-    if (/^\d+$/.test(line)) found.add(BigInt(line));
-    // The first line may be a heading.
-    else if (line !== "" && number > 0) throw wrong(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
+    const isNumber = /^\d+$/.test(line);
+    // The first line may be a heading, which has no digit.
+    const isHeading = number === 0 && !/\d/.test(line);
+    if (!isNumber && !isHeading && line !== "") throw wrong(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
+    if (isNumber && BigInt(line) > NUMBER_MAX) throw wrong(`Line ${number + 1}: expected at most ${NUMBER_MAX}, got ${line.slice(0, 40)}`);
+    if (isNumber) found.add(BigInt(line));
   });
+  if (found.size === 0) throw wrong("The file has no number");
   if (found.size > ROWS_MAX) throw wrong(`The file has ${found.size} numbers, the most is ${ROWS_MAX}`);
   return [...found].sort((one, other) => (one < other ? -1 : 1));
 }
 
 let giveUp;
 
+/** Clears what the last run has shown. */
+function forget() {
+  for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
+  for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  say("Nothing yet.");
+}
+
 /** Computes, and shows the result beside the button. From the click on, no other run begins. */
 async function compute() {
   giveUp = new AbortController();
-  for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
-  for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  forget();
   const asked = question();
   working(true);
   try {
     const inputs = await asked.input();
     const trust = { other: given("trust", "The fingerprint of the other", "let them read to you what the first command prints", "trust") };
     const url = given("url", "The address of the other", "enter where they wait");
+    if (!/^wss?:\/\//i.test(url)) throw unfit("Expected an address that begins with ws:// or wss://", "for instance ws://127.0.0.1:7700", "url");
     say("Waiting for the other …");
     const onProgress = ({ done, total }) => {
       say("Computing …");
@@ -203,15 +220,27 @@ function tell(id, ...lines) {
   at(id).replaceChildren(...lines.filter(Boolean).map((line) => element("p", sentence(line))));
 }
 
-function complain({ message, hint, field }) {
+/** What the package says of a peer, in words for those who have this page before them. */
+const OWN_WORDS = [
+  [/program digest/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
+  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
+];
+
+function complain(error) {
   say("There is no result.");
-  tell("trouble", message, hint);
+  const [, own] = OWN_WORDS.find(([of]) => of.test(`${error.message} ${error.hint}`)) ?? [];
+  tell("trouble", ...(own?.(error) ?? [error.message, error.hint]));
+  const field = error.field ?? (error.message.startsWith("trust:") ? "trust" : undefined);
   if (field === undefined) return;
   at(field).setAttribute("aria-invalid", "true");
   at(field).focus();
 }
 
-const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/[.]$/, "")}.`;
+/** A line as a sentence. A name or an address at its beginning stays as it is. */
+function sentence(words) {
+  const first = /^[a-z]+(?=[ ,])/.test(words) ? words.charAt(0).toUpperCase() : words.charAt(0);
+  return `${first}${words.slice(1).replace(/[.]$/, "")}.`;
+}
 
 function able(is) {
   for (const id of ["begin", "renew"]) at(id).disabled = !is;
@@ -222,6 +251,9 @@ function working(is) {
   able(!is);
   at("underway").hidden = !is;
   at("progress").value = 0;
+  // A button that is gone or disabled loses the focus.
+  if (is) at("stop").focus();
+  else if (document.activeElement === document.body) at("begin").focus();
 }
 
 /** Copies a text, or selects it where the browser does not let pages copy. */
@@ -240,6 +272,6 @@ at("renew").onclick = () => begin(true);
 at("begin").onclick = compute;
 at("stop").onclick = () => giveUp?.abort(new Error("You gave up"));
 at("url").oninput = show;
-for (const choice of document.querySelectorAll("[name=question]")) choice.onchange = show;
+for (const choice of document.querySelectorAll("[name=question]")) choice.onchange = () => (forget(), show());
 for (const button of document.querySelectorAll("[data-copies]")) button.onclick = () => copy(button);
 begin(false);

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -41,12 +42,14 @@ async function printed(child) {
   return { out, status };
 }
 
-/** The other person, who waits as the page says, with something changed in the commands. */
-async function other(page, change = (commands) => commands) {
+/** The other person, who prepares a file and waits as the page says, with something changed in these commands. */
+async function other(page, change = (commands) => commands, changed = (command) => command) {
   const fingerprint = (await printed(shell(await text(page, "#theirs")))).out.trim().split(/\s/).at(-1);
   const port = await freePort();
   await fill(page, { url: `ws://127.0.0.1:${port}`, trust: fingerprint });
-  const child = shell(change(await text(page, "#waits")));
+  for (const old of ["garblet-wealth.json", "garblet-numbers.csv"]) rmSync(path.join(office.folder, old), { force: true });
+  assert.equal((await printed(shell(change(await text(page, "#prepared"))))).status, 0);
+  const child = shell(changed(await text(page, "#waits")));
   children.push(child);
   const result = printed(child);
   let said = "";
@@ -108,6 +111,13 @@ tried("two lists are intersected, with the commands that the page shows, and nei
   assert.deepEqual(rows, common.map(String));
   assert.equal((await result).status, 0);
   await page.picture(PICTURES, "party-common-dark");
+  // The other's list is taken as it is, and is not in order.
+  const unsorted = await other(page, undefined, (command) => command.replace("--sum-by-key", "--as-empty"));
+  await choose(page, "#file", file("mine.csv", "3\n5\n8\n"));
+  await page.click("#begin");
+  await settled(page);
+  assert.equal(await status(page), "There is no result.", JSON.stringify(await unsorted.result));
+  assert.match(await text(page, "#trouble"), /^The other's list was not in order[^]*with --sum-by-key\./);
   await choose(page, "#file", file("words.csv", "number\n1\ntwo\n"));
   await page.click("#begin");
   await page.until(() => document.querySelector("#trouble").textContent.includes('Line 3: expected a number, got "two"'));
@@ -131,16 +141,24 @@ tried("what a person has left out or mistyped is said beside the button, and lea
   await refused({}, "Your list is missing.", "file");
   await choose(page, "#file", file("long.csv", Array.from({ length: 257 }, (_, at) => at).join("\n")));
   await refused({}, "The file has 257 numbers, the most is 256.", "file");
+  for (const [content, expected] of [["3,\n5\n", 'Line 1: expected a number, got "3,".'], ["a\r-3\r5", 'Line 2: expected a number, got "-3".'], ["a\n", "The file has no number."], ["18446744073709551616", "Line 1: expected at most 18446744073709551615"]]) {
+    await choose(page, "#file", file("wrong.csv", content));
+    await refused({}, expected, "file");
+  }
+  await page.click("[value=richer]");
+  assert.equal(await text(page, "#trouble"), "", "what was wrong with one question is not shown with another");
+  await refused({ wealth: "5", url: "127.0.0.1:7700" }, "Expected an address that begins with ws:// or wss://.", "url");
+  await refused({ url: "ws://127.0.0.1:7700", trust: "abcd" }, "fingerprint has 4 characters", "trust");
 });
 
 tried("the keyboard leads through the page, and what can be copied is", async () => {
   const page = await browser();
   const order = [];
-  for (let at = 0; at < 11; at += 1) {
+  for (let at = 0; at < 12; at += 1) {
     await page.press("Tab");
     order.push(await page.run(() => document.activeElement.id || document.activeElement.value || document.activeElement.dataset.copies || document.activeElement.localName));
   }
-  assert.deepEqual(order, ["richer", "fingerprint", "renew", "theirs", "trust", "url", "waits", "wealth", "summary", "begin", "body"]);
+  assert.deepEqual(order, ["richer", "fingerprint", "renew", "theirs", "trust", "url", "prepared", "waits", "wealth", "summary", "begin", "body"]);
   await page.run(() => document.querySelector("[value=richer]").focus());
   await page.press("ArrowDown");
   assert.equal(await text(page, "#begin"), "Find them");
@@ -176,6 +194,12 @@ tried("a browser that lacks something, and a part that is missing, are named", a
   assert.equal(await isForgetful(), true);
   assert.equal(await started(""), "started");
   assert.equal(await isForgetful(), false);
+  // What is kept is believed only as far as there is a key in it.
+  for (const kept of ["{}", "5", '{"pem":"junk"}', '{"fingerprint":"; rm -rf ~ #"}']) {
+    await page.run((kept) => localStorage.setItem("garblet-identity", kept), kept);
+    assert.equal(await started(""), "started");
+    assert.match(await text(page, "#waits"), /--peer [0-9a-z]{4}(-[0-9a-z]{4})+ /);
+  }
   // Opened as a file it cannot even load its script, and says so all the same.
   await page.goTo(`file://${path.join(ROOT, "examples/page/index.html")}`);
   await page.until(() => document.querySelector("#starting").innerText.includes("opened as a file"));
