@@ -26,7 +26,7 @@ pub(crate) use html::page;
 pub(crate) use machine::Machine;
 pub(crate) use model::{Amount, Figure, Gap, Key, Row, Unit};
 pub(crate) use plot::{Axis, Ground, Kind, Plot, Series};
-pub(crate) use rows::{Notes, badge, by_experiment, capitalised, chance, columns, is_behind, times};
+pub(crate) use rows::{Notes, badge, by_experiment, capitalised, chance, columns, is_behind, range, times};
 pub(crate) use strip::Strip;
 pub(crate) use summary::{Behind, Compared, Summary};
 

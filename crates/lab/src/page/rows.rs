@@ -167,12 +167,18 @@ fn ratios<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<f64> {
     ratios
 }
 
+/// The number in the middle of sorted ones, or the mean of the two there.
+fn median(sorted: &[f64]) -> f64 {
+    let of = sorted.len();
+    (sorted[(of - 1) / 2] + sorted[of / 2]) / 2.0
+}
+
 /// `0.9 × to 12 ×, median 3.4 ×`, of sorted ratios; none if there are none.
-pub(super) fn range(sorted: &[f64]) -> Option<String> {
+pub(crate) fn range(sorted: &[f64]) -> Option<String> {
     match sorted {
         [] => None,
         [least, .., most] if times(*least) != times(*most) => {
-            Some(format!("{} to {}, median {}", times(*least), times(*most), times(sorted[sorted.len() / 2])))
+            Some(format!("{} to {}, median {}", times(*least), times(*most), times(median(sorted))))
         }
         [one, ..] => Some(times(*one)),
     }
@@ -381,9 +387,9 @@ mod tests {
             row.measure("time", Unit::Seconds, Amount::of(ours));
         }
         let rows: Vec<&Row> = rows.iter().collect();
-        assert_eq!(in_brief(&rows), "2 rows measured; 0.5 × to 4.0 ×, median 4.0 ×; 1 of 2 behind.");
+        assert_eq!(in_brief(&rows), "2 rows measured; 0.5 × to 4.0 ×, median 2.2 ×; 1 of 2 behind.");
         let text = by_quantity("x", &rows).into_string();
-        assert!(text.contains("<td>1.00 s to 8.00 s</td><td>0.5 × to 4.0 ×, median 4.0 ×</td>"), "{text}");
+        assert!(text.contains("<td>1.00 s to 8.00 s</td><td>0.5 × to 4.0 ×, median 2.2 ×</td>"), "{text}");
     }
 
     #[test]

@@ -113,9 +113,9 @@ fn in_words(figure: &Figure) -> String {
 fn chapter(object: &Object) -> Option<String> {
     let mut text = format!(
         "# Measured\n\n\
-         We measured five papers on garbled circuits again. Ten figures:\n\n{}\n\
+         We repeated the measurements of five papers on garbled circuits. Ten figures:\n\n{}\n\
          `docs/measured/README.md` in the repository has all tables, with the notes of every row. To measure them yourself:\n\n\
-         ```sh\ncargo run --release -p garblet-lab -- papers --report out      # ten minutes at most; then look at out/index.html\n```\n\n{}\n",
+         ```sh\ncargo run --release -p garblet-lab -- papers --report out      # ten minutes at most, once it is built; then look at out/index.html\n```\n\n{}\n",
         in_lines(&LINES, object)?,
         machine(object)
     );
@@ -125,7 +125,8 @@ fn chapter(object: &Object) -> Option<String> {
     }
     text += "\n";
     text += &table(
-        &["system", "our best beside the paper", "published", "ours", "ratio", "all ratios"].map(String::from),
+        &["system", "our best headline time beside the paper", "published", "ours", "ratio", "headline times"]
+            .map(String::from),
         object
             .best()
             .into_iter()

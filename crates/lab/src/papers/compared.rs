@@ -16,7 +16,7 @@ pub(super) const LINES: [Line; 10] = [
         "Table 3",
         &["CBC of 10", "simulated"],
         "linked",
-        "Ten blocks of AES-CBC by prepared components, 33 ms and 50 Mbit/s, once the function is named",
+        "Ten blocks of AES-CBC by prepared components, a link with a round trip of 66 ms and 50 Mbit/s, once the function is named",
     ),
     (
         Paper::Lego,
@@ -25,13 +25,7 @@ pub(super) const LINES: [Line; 10] = [
         "online, alone",
         "AES-128 against malicious parties, from gates made in advance, online",
     ),
-    (
-        Paper::Bmr,
-        "Table 1",
-        &["OT", "7"],
-        "offline",
-        "AES-128 garbled by seven parties together, 75 ms from each other",
-    ),
+    (Paper::Bmr, "Table 1", &["OT", "7"], "offline", "AES-128 garbled by seven parties together, round trips of 75 ms"),
     (
         Paper::Lego,
         "Table 4",
@@ -73,7 +67,7 @@ pub(super) const LINES: [Line; 10] = [
         "Table 1",
         &["GMW", "13"],
         "online",
-        "AES-128 by thirteen parties under `gmw`, 75 ms from each other, online",
+        "AES-128 by thirteen parties under `gmw`, round trips of 75 ms, online",
     ),
 ];
 

@@ -11,7 +11,7 @@ use super::{
     kept::Kept,
 };
 use crate::{
-    page::{Amount, Document, Figure, Gap, Json, Machine, Row, Unit, chance, page, times},
+    page::{Amount, Document, Figure, Gap, Json, Machine, Row, Unit, chance, page, range, times},
     published::{Paper, section},
     spread::Spread,
 };
@@ -299,7 +299,8 @@ fn best(paper: Paper, rows: &[Row]) -> Best {
         all.filter_map(|(row, figure)| Some((figure.ratio()?, row, figure))).collect();
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let system = paper.system().to_string();
-    let (Some(least), Some((most, row, figure))) = (ratios.first(), ratios.last()) else {
+    let sorted: Vec<f64> = ratios.iter().map(|(ratio, ..)| *ratio).collect();
+    let Some((most, row, figure)) = ratios.last() else {
         let none = || String::from("-");
         return Best {
             system,
@@ -317,13 +318,7 @@ fn best(paper: Paper, rows: &[Row]) -> Best {
         published: amount(figure.published),
         ours: amount(figure.ours),
         ratio: times(*most),
-        range: format!(
-            "{} to {}, median {}, {} figures",
-            times(least.0),
-            times(*most),
-            times(ratios[ratios.len() / 2].0),
-            ratios.len()
-        ),
+        range: format!("{}, {} figures", range(&sorted).unwrap_or_default(), sorted.len()),
     }
 }
 
