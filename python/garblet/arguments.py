@@ -62,7 +62,8 @@ def path(name: str, value: object) -> Path:
     """A path, which stays what it is when the working folder changes."""
     if not isinstance(value, (str, os.PathLike)):
         raise wrong(name, "a path", value)
-    return Path(os.path.abspath(os.fsdecode(value)))
+    # Not `abspath`: it takes `..` away before links are followed, which the system does not.
+    return Path(os.fsdecode(value)).absolute()
 
 
 def seconds(name: str, value: object) -> float:
@@ -79,8 +80,8 @@ def texts(name: str, value: object) -> list[tuple[str, str]]:
     if not isinstance(value, Mapping):
         raise wrong(name, "a mapping", value)
     for key, item in value.items():
-        if not isinstance(key, str) or not isinstance(item, (str, int)):
-            raise UsageError(f"{name}: expected texts by name, got {type(item).__name__} by {type(key).__name__}")
+        if not isinstance(key, str) or not isinstance(item, (str, SupportsIndex)):
+            raise UsageError(f"{name}: expected texts or whole numbers by name, got {type(item).__name__} by {type(key).__name__}")
     return [(key, str(item)) for key, item in value.items()]
 
 

@@ -24,6 +24,7 @@ from .secret import (
     home_of,
     is_condition,
     is_record,
+    lists_of,
     named,
     parameter,
     result,
@@ -333,6 +334,9 @@ def _looped(tracer: Tracer, step: Callable[..., Any], first: Any, columns: Seque
     state = tracer.name(expression, type, "let mut")
     takes = _begin(tracer, columns)
     states, appended = [], tracer.appended
+    lists = lists_of(first)
+    if len(set(builtins.map(id, lists))) < len(lists):
+        raise TypeError("garblet.loop: the state has one list twice: give the second as list.copy()")
 
     def stepped() -> str:
         now, row = parameter(tracer, tracer.name(state, type), type), [take() for take in takes]
@@ -344,7 +348,13 @@ def _looped(tracer: Tracer, step: Callable[..., Any], first: Any, columns: Seque
         states.append((now, later))
         return result_as(later, type, tracer)
 
-    tracer.end((state, "", tracer.body(stepped)))
+    for one in lists:
+        one._is_state = True
+    try:
+        tracer.end((state, "", tracer.body(stepped)))
+    finally:
+        for one in lists:
+            one._is_state = False
     # A copy of the current value: the named one may change.
     last = parameter(tracer, tracer.name(state, type), type)
     if can_change(last) or tracer.appended > appended:

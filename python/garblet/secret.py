@@ -102,7 +102,9 @@ class Tracer:
         # The loops that are open, by number. A secret lives as long as the innermost one at its birth.
         self.scopes = [0]
         # The records of which there are copies, with the values of their fields then, and the place.
-        self._copied: list[tuple[Any, tuple[Any, ...], str]] = []
+        self._copied: dict[int, tuple[Any, tuple[Any, ...], str]] = {}
+        # The second calls of bodies that are under way: within one, bodies are called once.
+        self._checking = 0
         #: How many records and lists were appended to lists.
         self.appended = 0
         self._count = 0
@@ -166,10 +168,16 @@ class Tracer:
         """
         starts = [(len(self.lines), self._count)]
         made = []
-        for _ in range(2):
+        for again in range(2 - (self._checking > 0)):
             self._count = starts[0][1]
-            made.append(call())
+            self._checking += again
+            try:
+                made.append(call())
+            finally:
+                self._checking -= again
             starts.append((len(self.lines), self._count))
+        if len(made) == 1:
+            return made[0]
         (start, _), (middle, count), _ = starts
         one, other = ([(line.text, line.makes) for line in self.lines[of]] for of in (slice(start, middle), slice(middle, None)))
         del self.lines[middle:]
@@ -190,14 +198,17 @@ class Tracer:
                 self.share(element, lists)
         elif is_record(value):
             fields = tuple(fields_of(value).values())
-            self._copied.append((value, fields, _place()))
-            self.share(fields, lists)
+            if id(value) not in self._copied:
+                self._copied[id(value)] = value, fields, _place()
+                self.share(fields, lists)
 
     def check_shared(self) -> None:
         """Checks that no record of which there are copies was changed."""
-        for record, values, place in self._copied:
+        for record, values, place in self._copied.values():
             for (name, now), then in zip(fields_of(record).items(), values, strict=True):
                 if now is not then:
+                    # Undone, so that a session can go on.
+                    object.__setattr__(record, name, then)
                     where = f"{now._place}: " if isinstance(now, (Secret, SecretList)) else ""
                     raise TypeError(
                         f"{where}the field `{name}` of a record {type(record).__name__} was changed. There is another copy of it, made at {place}, that would not change with it: "
@@ -778,6 +789,8 @@ class SecretList:
         # The place where this list was copied, or became a copy; and whether it was changed.
         self._copied: str | None = None
         self._is_changed = False
+        # Set while a loop is under way whose state it is.
+        self._is_state = False
 
     def __repr__(self) -> str:
         return f"<secret {self._of.text}, {self._place}>"
@@ -878,6 +891,14 @@ def fields_of(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
+def lists_of(value: Any) -> list[SecretList]:
+    """The lists in a value, as often as they are there."""
+    if isinstance(value, SecretList):
+        return [value]
+    parts = value if isinstance(value, (SecretArray, tuple, list)) else fields_of(value).values() if is_record(value) else ()
+    return [found for part in parts for found in lists_of(part)]
+
+
 def can_change(value: Any) -> bool:
     """Whether there are records or lists in a value, which Python can change. The elements of an array are alike."""
     if isinstance(value, SecretArray):
@@ -931,6 +952,8 @@ def check_home(secret: Secret | SecretList, tracer: Tracer) -> None:
     """Checks that a secret is of this function, and that its loop is not over."""
     if secret._tracer is not tracer:
         raise TypeError("expected a secret of this function, got one of another")
+    if isinstance(secret, SecretList) and secret._is_state:
+        raise TypeError(f"{secret!r} is the state of a loop that is under way: use the list that the loop's function is given")
     if secret._scope not in tracer.scopes:
         raise TypeError(f"{secret!r} was made in a loop that is over, so it has no value here: let the loop's function return it")
 

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import numbers
 import operator
 import re
 import struct
@@ -341,6 +342,9 @@ class _Writer:
         _refuse_times_and_masks(value, path)
         if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
             value = _python_list(value, path)
+        # numpy.float32 and the like.
+        if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+            return self._number(float(value), of, path)
         try:
             index: Any = operator.index(value)
         except TypeError:

@@ -155,6 +155,66 @@ def test_a_variable_outside_of_a_loop_does_not_change_in_it(loop: str) -> None:
         program(counted, offers="[Offer; 3]", x="u32")
 
 
+def test_a_list_that_is_the_state_of_a_loop_has_one_name_in_it() -> None:
+    def refused(work: Any, words: str) -> None:
+        with pytest.raises(TypeError, match=words):
+            garblet.function(work)
+
+    def twice(found: "[u8; ..8]", row: "[u8; 3]") -> Any:  # type: ignore[valid-type] # noqa: F722
+        def step(state: Any, one: Any) -> Any:
+            state[0].append(one)
+            return state
+
+        return garblet.loop(step, (found, found), row)
+
+    refused(twice, "the state has one list twice")
+
+    def outside(found: "[u8; ..8]", row: "[u8; 3]") -> Any:  # type: ignore[valid-type] # noqa: F722
+        def step(state: Any, one: Any) -> Any:
+            state.append(found.length().astype("u8") + one)
+            return state
+
+        return garblet.loop(step, found, row)
+
+    refused(outside, "is the state of a loop that is under way")
+
+    @garblet.function
+    def inside(found: "[u8; ..8]", row: "[u8; 3]") -> Any:  # type: ignore[valid-type] # noqa: F722
+        def step(state: Any, one: Any) -> Any:
+            state.append(state.length().astype("u8") + one)
+            return state
+
+        return garblet.loop(step, found, row), found.length()
+
+    assert inside.evaluate(found=[1], row=[5, 6, 7]) == {"out0": [1, 6, 8, 10], "out1": 4}
+
+
+def test_nested_bodies_are_not_called_twice_at_each_level() -> None:
+    calls = 0
+
+    @garblet.function
+    def work(row: "[u8; 1]", x: garblet.u8) -> Any:  # type: ignore[valid-type] # noqa: F722
+        def deep(levels: int, one: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return one if levels == 0 else garblet.map(lambda other: deep(levels - 1, other), row)[0]
+
+        return deep(10, row[0] + x)
+
+    assert work.evaluate(row=[7], x=1)["out0"] == 7 and calls < 200
+
+
+def test_a_refused_change_is_undone_and_a_session_goes_on() -> None:
+    with garblet.interactive() as mpc:
+        offers = mpc.input(0, [{"id": 1, "price": 2}, {"id": 3, "price": 4}], "[Offer; 2]")
+        x = mpc.input(1, 1, "u32")
+        garblet.where(x > 0, offers[0], offers[1])
+        offers[0].price = x
+        with pytest.raises(TypeError, match="the field `price` of a record Offer was changed"):
+            mpc.reveal(offers[0].price)
+        assert mpc.reveal(x) == 1 and mpc.reveal(offers[0].price) == 2
+
+
 def test_lists_grow_where_they_are() -> None:
     def work(bags: Any, bag: Any, x: Any) -> Any:
         before = bags[0].length()
