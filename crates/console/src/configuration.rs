@@ -10,7 +10,9 @@ pub fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Fai
         return Ok(path.into());
     }
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+    // As its specification says, one that is not absolute counts as none: it would be another folder wherever a process goes.
+    let folder = variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
+    let folder = folder.or_else(|| Some(variable("HOME")?.join(".config")));
     match folder {
         Some(folder) => Ok(folder.join("garblet").join(name)),
         None => Err(Failure::call(format!("no folder for {name}: neither XDG_CONFIG_HOME nor HOME is set"))

@@ -85,8 +85,9 @@ impl TrustArgs {
     pub fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         // Only read, so the folder need not exist.
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
-        if let Some(named) = &self.trust {
-            named.metadata().map_err(|error| Failure::unreadable(named, &error))?;
+        // A link that leads nowhere is no missing file.
+        if self.trust.is_some() || path.symlink_metadata().is_ok() {
+            path.metadata().map_err(|error| Failure::unreadable(&path, &error))?;
         }
         let store = checked_trust(&path)?;
         Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
