@@ -47,10 +47,14 @@ end
 /// Checks the place of the release's files: encrypted, of this version alone, and harmless in a text of Ruby.
 pub(super) fn check_url(url: &str, version: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.~/:".contains(c);
-    let fits = url.starts_with("https://") && !url.ends_with('/') && url.chars().all(plain);
-    match fits && url.contains(version) {
+    let fits = !url.ends_with('/') && url.chars().all(plain);
+    // The first part is the machine's name. Version 1.2.30 has 1.2.3 in it, so parts are compared as wholes.
+    let mut path = url.strip_prefix("https://").unwrap_or_default().split('/').skip(1);
+    match fits && path.any(|part| part.strip_prefix('v').unwrap_or(part) == version) {
         true => Ok(()),
-        false => Err(format!("expected an address https://..., with {version} in it and no `/` at its end, got {url}")),
+        false => Err(format!(
+            "expected an address https://..., with v{version} as a part of its path and no `/` at its end, got {url}"
+        )),
     }
 }
 
@@ -78,10 +82,18 @@ mod tests {
 
     #[test]
     fn a_place_that_others_can_change_or_that_is_of_another_version_is_refused() {
-        assert_eq!(check_url("https://a.example/v1.2.3", "1.2.3"), Ok(()));
+        for url in ["https://a.example/v1.2.3", "https://a/1.2.3", "https://a/download/v1.2.3/files"] {
+            assert_eq!(check_url(url, "1.2.3"), Ok(()));
+        }
         for url in [
             "http://a/v1.2.3",
             "https://a/v1.2.4",
+            "https://a/v1.2.30",
+            "https://a/v11.2.3",
+            "https://a/v1.2.3-rc1",
+            "https://a/vv1.2.3",
+            "https://a.v1.2.3/new",
+            "https://v1.2.3",
             "https://a/v1.2.3/",
             "https://a/v1.2.3\"\nsystem \"x",
             "https://a/v1.2.3#{x}",
