@@ -11,11 +11,11 @@ use crate::portable::without_target;
 use crate::programs::{run, target};
 use crate::steps::{Step, cargo};
 
-/// A system, as Rust calls it, and the package that is checked for it. The command needs Unix: modes of files, signals, a lock on a log.
-const SYSTEMS: [(&str, &str); 3] = [
-    ("x86_64-apple-darwin", "garblet-cli"),
-    ("aarch64-apple-darwin", "garblet-cli"),
-    ("x86_64-pc-windows-gnu", "garblet"),
+/// A system, as Rust calls it, and the package that is checked for it, with its features. The command needs Unix: modes of files, signals, a lock on a log.
+const SYSTEMS: [(&str, &[&str]); 3] = [
+    ("x86_64-apple-darwin", &["garblet-cli", "--features", "parquet"]),
+    ("aarch64-apple-darwin", &["garblet-cli", "--features", "parquet"]),
+    ("x86_64-pc-windows-gnu", &["garblet"]),
 ];
 
 /// In place of a C compiler: an empty file for each output.
@@ -62,14 +62,14 @@ fn scripts(folder: &Path) -> Result<[PathBuf; 2], String> {
 }
 
 /// Checks a package for a system. Without the standard library for it this is left out, which is told.
-fn check(root: &Path, (system, package): (&str, &str), [compiler, archiver]: &[PathBuf; 2]) -> Result<(), String> {
+fn check(root: &Path, (system, package): (&str, &[&str]), [compiler, archiver]: &[PathBuf; 2]) -> Result<(), String> {
     if let Some(reason) = without_target(root, system) {
         eprintln!("{reason}\nTHE CODE WAS NOT CHECKED FOR {system}");
         return Ok(());
     }
     let name = system.replace('-', "_");
     let mut check = cargo();
-    check.args(["check", "--quiet", "--locked", "--target", system, "--package", package]).current_dir(root);
+    check.args(["check", "--quiet", "--locked", "--target", system, "--package"]).args(package).current_dir(root);
     check.env(format!("CC_{name}"), compiler).env(format!("AR_{name}"), archiver);
     run(&mut check).map(drop).map_err(|error| format!("{system}: {error}"))
 }
