@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::portable::without_target;
-use crate::programs::{run, target, with_debian};
+use crate::programs::{ask, run, target, with_debian};
 use crate::steps::{Step, cargo};
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -125,7 +125,7 @@ fn meet(root: &Path, protocol: &str, commands: [&Vec<String>; 2]) -> Result<(), 
     let mut line = String::new();
     said.read_line(&mut line).map_err(|error| error.to_string())?;
     let address = line.trim().strip_prefix("listening on ").ok_or_else(|| format!("it said {line}"))?;
-    let second = run(party(1).args(["--connect", address]))?;
+    let second = ask(party(1).args(["--connect", address]))?;
     let first = std::io::read_to_string(waiting.0.stdout.take().ok_or("its result is not read")?);
     let first = first.map_err(|error| error.to_string())?;
     match [&first, &second].iter().all(|result| result.contains(RESULT)) {

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::programs::{is_there, run, target};
+use crate::programs::{ask, is_there, renew, run, target};
 use crate::steps::{Step, cargo};
 use crate::{image, installed, parts, party, python, web};
 
@@ -58,7 +58,7 @@ pub(crate) fn twice() -> Vec<Step> {
 ///
 /// *Errors*: cargo's own.
 pub(crate) fn version(root: &Path) -> Result<String, String> {
-    let version = run(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
+    let version = ask(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
     Ok(version.trim().rsplit(['@', '#']).next().unwrap_or_default().into())
 }
 
@@ -107,24 +107,16 @@ pub(crate) fn packages(root: &Path) -> Result<(), String> {
     let parts = parts::list(root)?;
     write(&folder.join(format!("garblet-{}.cdx.json", build.version)), &parts)?;
     let names = names(&folder)?;
-    let sums = run(Command::new("sha256sum").args(&names).current_dir(&folder))?;
+    let sums = ask(Command::new("sha256sum").args(&names).current_dir(&folder))?;
     write(&folder.join("SHA256SUMS"), &sums)?;
     eprintln!("{}\n{sums}", folder.display());
     Ok(())
 }
 
-/// Empties a folder.
-pub(crate) fn renew(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::create_dir_all(folder),
-    }
-}
-
 /// Checks that the packages will be those of the commit: nothing is changed, and among the files of the wheels nothing is unknown to git
 /// except the module of the tests, which is left out of them.
 pub(crate) fn check_committed(root: &Path) -> Result<(), String> {
-    let git = |arguments: &[&str]| run(Command::new("git").args(arguments).current_dir(root));
+    let git = |arguments: &[&str]| ask(Command::new("git").args(arguments).current_dir(root));
     let changed = git(&["status", "--porcelain"])?;
     let beside = git(&["ls-files", "--others", "python/garblet", "python-ray/garblet_ray"])?;
     let beside = beside.lines().filter(|name| !name.ends_with(".abi3.so"));
@@ -191,7 +183,7 @@ impl Build {
         for machine in &MACHINES {
             run(Command::new("rustup").args(["target", "add", &machine.triple()]).current_dir(root))?;
         }
-        let time = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().into();
+        let time = ask(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().into();
         Ok(Build { root: root.into(), version: version(root)?, time, tools, bindgen: web::tool(root)? })
     }
 
@@ -229,7 +221,7 @@ impl Build {
         self.check_pathless(&self.program(machine))
     }
 
-    /// `garblet-VERSION-cp311-abi3-manylinux_2_17_ARCH.whl`: the package for Python, with nothing of this machine in it.
+    /// `garblet-VERSION-cp311-abi3-manylinux2014_ARCH.manylinux_2_17_ARCH.whl`: the package for Python, with nothing of this machine in it.
     fn wheel(&self, machine: &Machine, folder: &Path) -> Result<(), String> {
         eprintln!("building the wheel for {}", machine.triple());
         let mut build = self.tool("maturin", "build")?;
@@ -379,7 +371,7 @@ pub(crate) fn compare(root: &Path) -> Result<[String; 2], String> {
     let clone = target(root).join("packages-clone/elsewhere");
     let _ = fs::remove_dir_all(&clone);
     run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
-    let ours = run(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
+    let ours = ask(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
     run(Command::new("git").args(["checkout", "--quiet", ours.trim()]).current_dir(&clone))?;
     run(cargo().args(["xtask", "dist"]).env_remove("CARGO_TARGET_DIR").current_dir(&clone))?;
     let sums = |folder: PathBuf| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::dist;
-use crate::programs::{run, target, with_debian};
+use crate::programs::{ask, renew, run, target, with_debian};
 
 /// The Debian that has the package tried: the oldest one that is maintained.
 const DEBIAN: &str = "bookworm";
@@ -22,7 +22,7 @@ print(garblet.__version__)";
 /// *Errors*: the first package that cannot be installed, or is of another version.
 pub(crate) fn try_all(root: &Path, folder: &Path, version: &str) -> Result<(), String> {
     let scratch = target(root).join("packages-installed");
-    dist::renew(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+    renew(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     archive(folder, version, &scratch)?;
     wheel(folder, version, &scratch)?;
     debian(folder, version, &scratch)?;
@@ -53,7 +53,7 @@ fn archive(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
     let archive = file(folder, &format!("garblet-{version}-{triple}"), ".tar.xz")?;
     run(Command::new("tar").arg("-xf").arg(&archive).current_dir(scratch))?;
     let inside = scratch.join(format!("garblet-{version}-{triple}"));
-    let said = run(Command::new(inside.join("garblet")).arg("--version"))?;
+    let said = ask(Command::new(inside.join("garblet")).arg("--version"))?;
     check_version("the archive", &said, version)?;
     for part in ["man", "completions"] {
         if dist::names(&inside.join(part))?.is_empty() {
@@ -70,7 +70,7 @@ fn wheel(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
     let mut pip = Command::new(environment.join("bin/pip"));
     pip.args(["install", "--quiet", "--no-index", "--find-links"]).arg(folder);
     run(pip.arg(format!("garblet=={version}")))?;
-    let said = run(Command::new(environment.join("bin/python")).args(["-c", USE]).current_dir(scratch))?;
+    let said = ask(Command::new(environment.join("bin/python")).args(["-c", USE]).current_dir(scratch))?;
     check_version("the wheel", &said, version)
 }
 
@@ -91,7 +91,7 @@ fn debian(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
     }
     dist::copy(&package, &root.join("tmp/garblet.deb"))?;
     let inside =
-        |arguments: &[&str]| run(Command::new("unshare").args(["--mount", "chroot"]).arg(&root).args(arguments));
+        |arguments: &[&str]| ask(Command::new("unshare").args(["--mount", "chroot"]).arg(&root).args(arguments));
     inside(&["apt-get", "install", "--yes", "--quiet", "/tmp/garblet.deb"])?;
     check_version("the Debian package", &inside(&["garblet", "--version"])?, version)?;
     for file in ["man/man1/garblet.1.gz", "bash-completion/completions/garblet", "doc/garblet/copyright"] {

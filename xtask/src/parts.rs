@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::programs::run;
+use crate::programs::ask;
 use crate::steps::cargo;
 
 /// The package that users install.
@@ -55,7 +55,7 @@ struct Kind {
 pub(crate) fn list(root: &Path) -> Result<String, String> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--format-version", "1", "--locked", "--quiet"]).current_dir(root);
-    let metadata = run(&mut metadata)?;
+    let metadata = ask(&mut metadata)?;
     let metadata: Metadata = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
     of(&metadata)
 }

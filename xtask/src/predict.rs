@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::arm::{cargo_for_arm, missing};
-use crate::programs::{run, target, with_debian};
+use crate::programs::{ask, run, target, with_debian};
 use crate::steps::Step;
 
 /// The program that applies a model, and its Debian package.
@@ -124,7 +124,7 @@ fn predicted(root: &Path, processor: &str, region: &str) -> Result<f64, String> 
     fs::write(&file, region).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut analyser = Command::new(ANALYSER);
     analyser.args(["-mtriple=aarch64", "-mattr=+aes", &format!("-mcpu={processor}")]);
-    let said = run(analyser.arg(format!("-iterations={ITERATIONS}")).arg(&file))?;
+    let said = ask(analyser.arg(format!("-iterations={ITERATIONS}")).arg(&file))?;
     let cycles = said.lines().find_map(|line| line.strip_prefix("Total Cycles:")?.trim().parse::<f64>().ok());
     cycles.map(|cycles| cycles / f64::from(ITERATIONS)).ok_or_else(|| format!("{ANALYSER}: it names no cycles\n{said}"))
 }

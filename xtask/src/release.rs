@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::programs::{run, target};
+use crate::programs::{ask, renew, run, target};
 use crate::steps::Step;
 use crate::{dist, installed};
 
@@ -36,7 +36,7 @@ fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
     dist::packages(root)?;
     let sums = dist::compare(root)?;
     let folder = target(root).join("releases").join(&release.version);
-    dist::renew(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    renew(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for (_, name) in entries(&sums[0])? {
         dist::copy(&dist::folder(root).join(name), &folder.join(name))?;
     }
@@ -73,7 +73,7 @@ impl Release {
         check_golden(root, &version)?;
         let notes = changelog::section(&read(&root.join("CHANGELOG.md"))?, &version)?;
         formula::check_url(url, &version)?;
-        let rustc = run(Command::new("rustc").arg("--version").current_dir(root))?.trim().into();
+        let rustc = ask(Command::new("rustc").arg("--version").current_dir(root))?.trim().into();
         let release = Release { version, tag: tag.into(), commit, rustc, url: url.into(), notes };
         Ok((release, key))
     }
@@ -101,7 +101,7 @@ impl Release {
         dist::write(&folder.join(NOTES), &self.notes)?;
         fs::remove_file(&sums).map_err(|error| format!("{}: {error}", sums.display()))?;
         let names = dist::names(folder)?;
-        let all = run(Command::new("sha256sum").args(&names).current_dir(folder))?;
+        let all = ask(Command::new("sha256sum").args(&names).current_dir(folder))?;
         dist::write(&sums, &all)?;
         let signature = folder.join(SIGNATURE);
         fs::write(&signature, key.sign(all.as_bytes())).map_err(|error| format!("{}: {error}", signature.display()))
@@ -133,7 +133,7 @@ fn check_tag(root: &Path, tag: &str, version: &str) -> Result<String, String> {
         return Err(format!("expected the tag v{version}, for the version in Cargo.toml, got {tag}"));
     }
     let commit =
-        |what: &str| run(Command::new("git").args(["rev-parse", "--verify", "--quiet", what]).current_dir(root));
+        |what: &str| ask(Command::new("git").args(["rev-parse", "--verify", "--quiet", what]).current_dir(root));
     // The full name: a branch may be called like the tag.
     let tagged = commit(&format!("refs/tags/{tag}^{{commit}}")).map_err(|_| format!("there is no tag {tag}"))?;
     let here = commit("HEAD^{commit}")?;

@@ -30,7 +30,7 @@ fn finished(version: &str, seed: u8) -> tempfile::TempDir {
 }
 
 fn sums(folder: &Path, names: &[String]) -> String {
-    run(Command::new("sha256sum").args(names).current_dir(folder)).expect("sums")
+    ask(Command::new("sha256sum").args(names).current_dir(folder)).expect("sums")
 }
 
 /// The commands of the page, which stop at the first that fails. `None` without OpenSSL 3.
@@ -43,7 +43,7 @@ fn verify(folder: &Path) -> Option<Result<String, String>> {
         commands.lines().count(),
         "{commands}"
     );
-    if !run(Command::new("openssl").arg("version")).is_ok_and(|said| said.starts_with("OpenSSL 3")) {
+    if !ask(Command::new("openssl").arg("version")).is_ok_and(|said| said.starts_with("OpenSSL 3")) {
         eprintln!("there is no OpenSSL 3\nSIGNATURES OF RELEASES WERE NOT VERIFIED BY IT");
         return None;
     }
@@ -161,7 +161,7 @@ fn only_the_tag_of_the_version_that_is_checked_out_is_released() {
     let folder = tempfile::tempdir().expect("a folder");
     let git = |arguments: &[&str]| {
         let who = ["-c", "user.name=a", "-c", "user.email=a@localhost"];
-        run(Command::new("git").args(who).args(arguments).current_dir(folder.path())).expect("git works")
+        ask(Command::new("git").args(who).args(arguments).current_dir(folder.path())).expect("git works")
     };
     git(&["init", "--quiet"]);
     git(&["commit", "--quiet", "--allow-empty", "--message", "one"]);
