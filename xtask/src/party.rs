@@ -91,10 +91,10 @@ pub(crate) fn assemble(
     place_page(root, folder).map_err(|error| format!("{}: cannot be copied: {error}", PAGE[0]))
 }
 
-/// Copies the page into a folder of the package.
+/// Copies the page into a folder of the package, in which nothing else stays.
 fn place_page(root: &Path, folder: &Path) -> std::io::Result<()> {
     let (from, to) = (root.join(PAGE[0]), folder.join(PAGE[1]));
-    fs::create_dir_all(&to)?;
+    programs::renew(&to)?;
     for file in fs::read_dir(from)? {
         let path = file?.path();
         fs::copy(&path, to.join(path.file_name().unwrap_or_default()))?;
@@ -175,6 +175,24 @@ mod tests {
         assert!(named > 4, "{named}");
         let page = fs::read_to_string(crate::root().join(PAGE[0]).join("page.js")).expect("it is there");
         assert!(page.contains("import(\"../garblet.js\")"), "the page is in a folder beside the package's files");
+    }
+
+    #[test]
+    fn a_file_that_the_page_has_no_more_is_not_in_the_package() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (root, package) = (folder.path(), folder.path().join("package"));
+        let placed = || {
+            place_page(root, &package).expect("copied");
+            ["page.js", "old.js"].map(|name| package.join(PAGE[1]).join(name).exists())
+        };
+        let page = root.join(PAGE[0]);
+        fs::create_dir_all(&page).expect("made");
+        for name in ["page.js", "old.js"] {
+            fs::write(page.join(name), name).expect("written");
+        }
+        assert_eq!(placed(), [true, true]);
+        fs::remove_file(page.join("old.js")).expect("removed");
+        assert_eq!(placed(), [true, false]);
     }
 
     #[test]
