@@ -65,7 +65,7 @@ pub(crate) fn version(root: &Path) -> Result<String, String> {
 }
 
 fn try_installed(root: &Path) -> Result<(), String> {
-    installed::try_all(root, &folder(root), &version(root)?)
+    installed::try_all(root, &folder(root), &version(root)?).map(drop)
 }
 
 fn findings(result: Result<(), String>) -> Vec<String> {

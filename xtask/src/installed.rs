@@ -17,16 +17,30 @@ richer = garblet.compile('pub fn main(a: u32, b: u32) -> bool { a > b }')
 assert garblet.run_local(richer, [{'a': 5}, {'b': 3}])[0].outputs['out0'] is True
 print(garblet.__version__)";
 
-/// Tries the packages of a version for this machine, which are in a folder.
+/// The ends of names of packages that users install. The package for npm is among them: it was tried when it was made.
+const PACKAGES: [&str; 4] = [".tar.xz", ".deb", ".whl", ".tgz"];
+
+/// Tries the packages of a version for this machine, which are in a folder. Returns the names of those that were not tried: packages for
+/// another processor, the one for Ray clusters, and the Debian package if no root of Debian can be made.
 ///
 /// *Errors*: the first package that cannot be installed, or is of another version.
-pub(crate) fn try_all(root: &Path, folder: &Path, version: &str) -> Result<(), String> {
+pub(crate) fn try_all(root: &Path, folder: &Path, version: &str) -> Result<Vec<String>, String> {
     let scratch = target(root).join("packages-installed");
     renew(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-    archive(folder, version, &scratch)?;
-    wheel(folder, version, &scratch)?;
-    debian(folder, version, &scratch)?;
-    fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))
+    let mut tried = vec![archive(folder, version, &scratch)?, wheel(folder, version, &scratch)?];
+    tried.extend(debian(folder, version, &scratch, new_root)?);
+    tried.push(file(folder, &format!("garblet-party-{version}"), ".tgz")?);
+    fs::remove_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+    let untried = untried(&dist::names(folder)?, &tried);
+    eprintln!("not tried: {}", untried.join(", "));
+    Ok(untried)
+}
+
+/// The names of packages among names, without those that were tried.
+fn untried(names: &[String], tried: &[PathBuf]) -> Vec<String> {
+    let was_tried = |name: &str| tried.iter().any(|path| path.file_name().is_some_and(|tried| tried == name));
+    let left = names.iter().filter(|name| PACKAGES.iter().any(|end| name.ends_with(end)) && !was_tried(name));
+    left.cloned().collect()
 }
 
 /// The only file in a folder that has this beginning and end.
@@ -47,8 +61,8 @@ fn check_version(what: &str, said: &str, version: &str) -> Result<(), String> {
     }
 }
 
-/// Unpacks the archive, as the page on installing says, and runs its command.
-fn archive(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
+/// Unpacks the archive, as the page on installing says, and runs its command. Returns the archive.
+fn archive(folder: &Path, version: &str, scratch: &Path) -> Result<PathBuf, String> {
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let archive = file(folder, &format!("garblet-{version}-{triple}"), ".tar.xz")?;
     run(Command::new("tar").arg("-xf").arg(&archive).current_dir(scratch))?;
@@ -60,34 +74,41 @@ fn archive(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
             return Err(format!("{}: expected files in {part}, got none", archive.display()));
         }
     }
-    Ok(())
+    Ok(archive)
 }
 
-/// Installs the wheel with pip, which may fetch nothing, and computes with it.
-fn wheel(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
+/// Installs the wheel with pip, which may fetch nothing, and computes with it. Returns the wheel.
+fn wheel(folder: &Path, version: &str, scratch: &Path) -> Result<PathBuf, String> {
+    let wheel = file(folder, &format!("garblet-{version}-"), &format!("{}.whl", std::env::consts::ARCH))?;
     let environment = scratch.join("python");
     run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-    let mut pip = Command::new(environment.join("bin/pip"));
-    pip.args(["install", "--quiet", "--no-index", "--find-links"]).arg(folder);
-    run(pip.arg(format!("garblet=={version}")))?;
+    run(Command::new(environment.join("bin/pip")).args(["install", "--quiet", "--no-index"]).arg(&wheel))?;
     let said = ask(Command::new(environment.join("bin/python")).args(["-c", USE]).current_dir(scratch))?;
-    check_version("the wheel", &said, version)
+    check_version("the wheel", &said, version)?;
+    Ok(wheel)
 }
 
-/// Installs the Debian package with apt in a new root, and removes it there. Without `debootstrap`, a mirror or the rights it is left out, which is told.
-fn debian(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
+/// Makes a new root of Debian in a folder. This takes `debootstrap`, a mirror and the rights.
+fn new_root(root: &Path) -> Result<(), String> {
+    with_debian(&["debootstrap"], &["debootstrap"])?;
+    // Whatever it mounts ends with its own namespace.
+    let mut make = Command::new("unshare");
+    run(make.args(["--mount", "debootstrap", "--variant=minbase", DEBIAN]).arg(root)).map(drop)
+}
+
+/// Installs the Debian package with apt in a new root, and removes it there. Returns the package, or nothing if there is no root, which is told.
+fn debian(
+    folder: &Path,
+    version: &str,
+    scratch: &Path,
+    new_root: impl Fn(&Path) -> Result<(), String>,
+) -> Result<Option<PathBuf>, String> {
     let package = file(folder, &format!("garblet_{version}_"), &format!("{}.deb", debian_arch()))?;
     let root = scratch.join("debian");
-    let made = with_debian(&["debootstrap"], &["debootstrap"]).and_then(|()| {
-        // Whatever it mounts ends with its own namespace.
-        let mut make = Command::new("unshare");
-        make.args(["--mount", "debootstrap", "--variant=minbase", DEBIAN]).arg(&root);
-        run(&mut make).map(drop)
-    });
-    if let Err(reason) = made {
+    if let Err(reason) = new_root(&root) {
         let last = reason.lines().last().unwrap_or_default();
         eprintln!("no root of Debian could be made: {last}\nTHE DEBIAN PACKAGE WAS NOT TRIED");
-        return Ok(());
+        return Ok(None);
     }
     dist::copy(&package, &root.join("tmp/garblet.deb"))?;
     let inside =
@@ -102,7 +123,7 @@ fn debian(folder: &Path, version: &str, scratch: &Path) -> Result<(), String> {
     inside(&["apt-get", "remove", "--yes", "--quiet", "garblet"])?;
     match inside(&["test", "-e", "/usr/bin/garblet"]) {
         Ok(_) => Err(format!("{}: its command stays when it is removed", package.display())),
-        Err(_) => Ok(()),
+        Err(_) => Ok(Some(package)),
     }
 }
 
@@ -139,7 +160,7 @@ mod tests {
         let parts = ["man/garblet.1", "completions/_garblet"];
         let tried = |script: &str, parts: &[&str]| {
             let scratch = tempfile::tempdir().expect("a folder");
-            archive(packed(script, parts).path(), "1.2.3", scratch.path())
+            archive(packed(script, parts).path(), "1.2.3", scratch.path()).map(drop)
         };
         assert_eq!(tried("#!/bin/sh\necho garblet 1.2.3\n", &parts), Ok(()));
         let old = tried("#!/bin/sh\necho garblet 1.2.2\n", &parts).expect_err("another version");
@@ -172,11 +193,12 @@ mod tests {
             dist::write(&folder.path().join(name), &text).expect("written");
         }
         let mut pack = Command::new("python3");
-        pack.args(["-m", "zipfile", "-c", "garblet-1.2.3-py3-none-any.whl", "garblet", about]);
+        let name = format!("garblet-1.2.3-py3-none-linux_{}.whl", std::env::consts::ARCH);
+        pack.args(["-m", "zipfile", "-c", &name, "garblet", about]);
         run(pack.current_dir(folder.path())).expect("packed");
         let tried = |version: &str| {
             let scratch = tempfile::tempdir().expect("a folder");
-            wheel(folder.path(), version, scratch.path())
+            wheel(folder.path(), version, scratch.path()).map(drop)
         };
         assert_eq!(tried("1.2.3"), Ok(()));
         assert!(tried("1.2.4").is_err(), "there is none");
@@ -203,8 +225,29 @@ mod tests {
         }
         run(Command::new("chmod").args(["-R", "u=rwX,go=rX,a+x"]).arg(&inside)).expect("set");
         let deb = folder.path().join(format!("garblet_1.2.3_{}.deb", debian_arch()));
-        run(Command::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&inside).arg(deb)).expect("packed");
+        run(Command::new("dpkg-deb").args(["--root-owner-group", "--build"]).arg(&inside).arg(&deb)).expect("packed");
         let scratch = tempfile::tempdir().expect("a folder");
-        assert_eq!(debian(folder.path(), "1.2.3", scratch.path()), Ok(()));
+        assert_eq!(debian(folder.path(), "1.2.3", scratch.path(), new_root), Ok(Some(deb)));
+    }
+
+    #[test]
+    fn a_debian_package_without_a_root_counts_as_untried() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let deb = folder.path().join(format!("garblet_1.2.3_{}.deb", debian_arch()));
+        dist::write(&deb, "text").expect("written");
+        let without = |_: &Path| Err("debootstrap: no mirror".into());
+        assert_eq!(debian(folder.path(), "1.2.3", folder.path(), without), Ok(None));
+        let broken = debian(folder.path(), "1.2.3", folder.path(), |_| Ok(())).expect_err("an empty root");
+        assert!(broken.starts_with("unshare: "), "{broken}");
+    }
+
+    #[test]
+    fn packages_that_were_not_tried_are_named() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let built =
+            names(&["Containerfile", "SHA256SUMS", "a.deb", "a.tar.xz", "a.whl", "a.cdx.json", "a.tgz", "b.deb"]);
+        let tried = ["a.tar.xz", "a.tgz", "a.deb"].map(|name| Path::new("/folder").join(name));
+        assert_eq!(untried(&built, &tried), names(&["a.whl", "b.deb"]));
+        assert_eq!(untried(&built, &[]).len(), 5);
     }
 }

@@ -32,7 +32,8 @@ pub(crate) fn step(tag: &str, key: &str, url: &str) -> Step {
 }
 
 fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
-    let (release, key) = Release::checked(root, tag, key, url)?;
+    let release = Release::checked(root, tag, url)?;
+    key::check_file(key)?;
     dist::packages(root)?;
     let sums = dist::compare(root)?;
     let folder = target(root).join("releases").join(&release.version);
@@ -40,8 +41,7 @@ fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
     for (_, name) in entries(&sums[0])? {
         dist::copy(&dist::folder(root).join(name), &folder.join(name))?;
     }
-    release.finish(&folder, &sums, &key)?;
-    installed::try_all(root, &folder, &release.version)?;
+    release.complete(&folder, &sums, key, || installed::try_all(root, &folder, &release.version))?;
     eprintln!(
         "{}\nnothing was published: put these files at {url}, the wheels on PyPI, garblet-party-{version}.tgz on npm, garblet.rb into the tap",
         folder.display(),
@@ -58,30 +58,46 @@ struct Release {
     rustc: String,
     url: String,
     notes: String,
+    /// The public key of the repository, in PEM.
+    public_key: String,
 }
 
 impl Release {
     /// Checks everything that can be checked before anything is built.
     ///
-    /// *Errors*: the tag is not the version's or not what is checked out; changes; no section of the changelog; no golden files; another key.
-    fn checked(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(Release, Key), String> {
+    /// *Errors*: the tag is not the version's or not what is checked out; changes; no section of the changelog; no golden files; no public key.
+    fn checked(root: &Path, tag: &str, url: &str) -> Result<Release, String> {
         let version = dist::version(root)?;
-        let key = Key::read(key)?;
-        check_key(root, &key)?;
+        let public_key = public_key(root)?;
         let commit = check_tag(root, tag, &version)?;
         dist::check_committed(root)?;
         check_golden(root, &version)?;
         let notes = changelog::section(&read(&root.join("CHANGELOG.md"))?, &version)?;
         formula::check_url(url, &version)?;
         let rustc = ask(Command::new("rustc").arg("--version").current_dir(root))?.trim().into();
-        let release = Release { version, tag: tag.into(), commit, rustc, url: url.into(), notes };
-        Ok((release, key))
+        Ok(Release { version, tag: tag.into(), commit, rustc, url: url.into(), notes, public_key })
     }
 
-    /// Adds to the packages in a folder what a release has besides, with signed sums of everything.
+    /// Makes a release of the packages in a folder: has them tried, then adds what a release has besides, then signs it. The key is read last.
     ///
-    /// *Errors*: the two builds differ; a package is not the one that was built.
-    fn finish(&self, folder: &Path, [here, there]: &[String; 2], key: &Key) -> Result<(), String> {
+    /// *Errors*: the trial's; the two builds differ; a package is not the one that was built; another key.
+    fn complete(
+        &self,
+        folder: &Path,
+        sums: &[String; 2],
+        key: &Path,
+        try_all: impl FnOnce() -> Result<Vec<String>, String>,
+    ) -> Result<(), String> {
+        let untried = try_all()?;
+        let all = self.finish(folder, sums, &untried)?;
+        let signature = folder.join(SIGNATURE);
+        let key = Key::read(key)?;
+        self.check_key(&key)?;
+        fs::write(&signature, key.sign(all.as_bytes())).map_err(|error| format!("{}: {error}", signature.display()))
+    }
+
+    /// Adds to the packages in a folder what a release has besides, with sums of everything. Returns the sums, which are to be signed.
+    fn finish(&self, folder: &Path, [here, there]: &[String; 2], untried: &[String]) -> Result<String, String> {
         if here != there {
             return Err(format!("expected two equal builds, got\n{here}\n{there}"));
         }
@@ -93,7 +109,7 @@ impl Release {
         let equal: serde_json::Map<_, _> = built.iter().map(|(sum, name)| (name.to_string(), json!(sum))).collect();
         let attestation = json!({
             "format": 1, "version": self.version, "tag": self.tag, "commit": self.commit, "rustc": self.rustc,
-            "builds": 2, "equal": equal,
+            "builds": 2, "equal": equal, "untried": untried,
         });
         let attestation = serde_json::to_string_pretty(&attestation).map_err(|error| error.to_string())?;
         dist::write(&folder.join(format!("garblet-{}.release.json", self.version)), &(attestation + "\n"))?;
@@ -103,8 +119,17 @@ impl Release {
         let names = dist::names(folder)?;
         let all = ask(Command::new("sha256sum").args(&names).current_dir(folder))?;
         dist::write(&sums, &all)?;
-        let signature = folder.join(SIGNATURE);
-        fs::write(&signature, key.sign(all.as_bytes())).map_err(|error| format!("{}: {error}", signature.display()))
+        Ok(all)
+    }
+
+    /// Checks that the key is the one whose public half the repository has.
+    fn check_key(&self, key: &Key) -> Result<(), String> {
+        match self.public_key.trim() == key.public_pem().trim() {
+            true => Ok(()),
+            false => Err(format!(
+                "expected the key of {PUBLIC_KEY}, got another: users verify with the key that the repository has"
+            )),
+        }
     }
 }
 
@@ -143,15 +168,15 @@ fn check_tag(root: &Path, tag: &str, version: &str) -> Result<String, String> {
     }
 }
 
-/// Checks that the repository names the public key of the release.
-fn check_key(root: &Path, key: &Key) -> Result<(), String> {
+/// The public key of releases, which the repository has.
+fn public_key(root: &Path) -> Result<String, String> {
     let published = fs::read_to_string(root.join(PUBLIC_KEY)).unwrap_or_default();
-    match published.trim() == key.public_pem().trim() {
-        true => Ok(()),
+    match key::is_public_pem(&published) {
+        true => Ok(published),
         false => Err(format!(
             "{PUBLIC_KEY}: expected the public key of the release, got {}: users verify with the key that the repository has; the first releaser commits it, \
              as `openssl pkey -in KEY -pubout` prints it",
-            if published.is_empty() { "nothing" } else { "another" }
+            if published.is_empty() { "nothing" } else { "another text" }
         )),
     }
 }

@@ -1,6 +1,7 @@
 //! The key that signs releases: Ed25519, as `openssl genpkey -algorithm ed25519` makes it. The releaser keeps it.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::path::Path;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -10,12 +11,15 @@ use zeroize::Zeroizing;
 /// The lines around a private key in PEM (RFC 7468, section 10).
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
+/// The lines around a public key in PEM (RFC 7468, section 13).
+const PUBLIC_BEGIN: &str = "-----BEGIN PUBLIC KEY-----";
+const PUBLIC_END: &str = "-----END PUBLIC KEY-----";
 
 /// The bytes before a public key (RFC 8410, section 4).
 const PUBLIC_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 
-/// The largest accepted file.
-const FILE_BYTES_MAX: u64 = 16 << 10;
+/// The largest accepted file. A key takes 119 bytes.
+const FILE_BYTES_MAX: usize = 16 << 10;
 
 /// A release's key. *Secret*.
 pub(super) struct Key(Ed25519KeyPair);
@@ -23,22 +27,20 @@ pub(super) struct Key(Ed25519KeyPair);
 impl Key {
     /// Reads the key in a file.
     ///
-    /// *Errors*: a file that others may read, or that has something else.
+    /// *Errors*: as of [`check_file`]; a file that has something else.
     pub(super) fn read(path: &Path) -> Result<Key, String> {
+        // Before it is opened, which would wait for the writer of a pipe.
+        check_file(path)?;
         let place = path.display();
-        let file = fs::metadata(path).map_err(|error| format!("{place}: {error}"))?;
-        #[cfg(unix)]
-        {
-            let mode = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777;
-            if mode & 0o077 != 0 {
-                return Err(format!("{place}: has mode {mode:03o}, expected 600: others can read the key"));
-            }
-        }
-        if file.len() > FILE_BYTES_MAX {
-            return Err(format!("{place}: expected at most {FILE_BYTES_MAX} bytes, got {}", file.len()));
-        }
-        let text = Zeroizing::new(fs::read_to_string(path).map_err(|error| format!("{place}: {error}"))?);
-        Key::from_pem(&text).ok_or_else(|| {
+        let unreadable = |error: std::io::Error| format!("{place}: {error}");
+        let file = File::open(path).map_err(unreadable)?;
+        // Another file may have its name by now.
+        check(path, &file.metadata().map_err(unreadable)?)?;
+        // With room for everything, so that no copy stays where a smaller one was.
+        let mut text = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
+        file.take(FILE_BYTES_MAX as u64).read_to_end(&mut text).map_err(unreadable)?;
+        let text = std::str::from_utf8(&text).unwrap_or_default();
+        Key::from_pem(text).ok_or_else(|| {
             format!("{place}: expected an Ed25519 private key in PEM, as `openssl genpkey -algorithm ed25519` makes it, got another text")
         })
     }
@@ -53,8 +55,7 @@ impl Key {
 
     /// The public key in PEM, as `openssl pkey -pubout` writes it.
     pub(super) fn public_pem(&self) -> String {
-        let bytes = [&PUBLIC_PREFIX, self.0.public_key().as_ref()].concat();
-        format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(bytes))
+        public_pem(self.0.public_key().as_ref())
     }
 
     /// The signature (RFC 8032) of bytes.
@@ -63,6 +64,43 @@ impl Key {
         signature.copy_from_slice(self.0.sign(bytes).as_ref());
         signature
     }
+}
+
+/// Checks a key's file without reading it.
+///
+/// *Errors*: no regular file, such as a pipe; one that others may read, or that is longer than a key.
+pub(super) fn check_file(path: &Path) -> Result<(), String> {
+    check(path, &fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?)
+}
+
+fn check(path: &Path, file: &Metadata) -> Result<(), String> {
+    let place = path.display();
+    if !file.is_file() {
+        return Err(format!("{place}: expected a regular file with the key, got another kind"));
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(format!("{place}: has mode {mode:03o}, expected 600: others can read the key"));
+        }
+    }
+    match file.len() > FILE_BYTES_MAX as u64 {
+        true => Err(format!("{place}: expected at most {FILE_BYTES_MAX} bytes, got {}", file.len())),
+        false => Ok(()),
+    }
+}
+
+/// A public key in PEM.
+fn public_pem(key: &[u8]) -> String {
+    format!("{PUBLIC_BEGIN}\n{}\n{PUBLIC_END}\n", STANDARD.encode([&PUBLIC_PREFIX, key].concat()))
+}
+
+/// Returns whether a text is a public key of Ed25519 in PEM, as `openssl pkey -pubout` writes it.
+pub(super) fn is_public_pem(text: &str) -> bool {
+    let inside = text.trim().strip_prefix(PUBLIC_BEGIN).and_then(|rest| rest.strip_suffix(PUBLIC_END));
+    let bytes = inside.and_then(|digits| STANDARD.decode(digits.trim()).ok()).unwrap_or_default();
+    bytes.strip_prefix(&PUBLIC_PREFIX).is_some_and(|key| key.len() == 32 && public_pem(key).trim() == text.trim())
 }
 
 #[cfg(test)]
@@ -110,5 +148,28 @@ pub(super) mod tests {
             assert!(refused(&text, 0o600).is_some_and(|error| error.contains("expected")), "{text}");
         }
         assert!(Key::read(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()), "a pipe");
+        for path in [&pipe, Path::new("/dev/zero"), folder.path()] {
+            for refused in [check_file(path), Key::read(path).map(drop)] {
+                let error = refused.expect_err("no file");
+                assert!(error.ends_with("expected a regular file with the key, got another kind"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_public_half_alone_is_a_public_key() {
+        let public = key(1).public_pem();
+        assert!(is_public_pem(&public) && is_public_pem(&format!("{}\n\n", public.trim())));
+        for text in ["", &pem(1), &public.replace("MCow", "MCox"), &public.replace("-----END", "AAAA\n-----END")] {
+            assert!(!is_public_pem(text), "{text}");
+        }
     }
 }

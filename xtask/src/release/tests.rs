@@ -1,14 +1,41 @@
 //! Releases of small files, verified by the very commands of the book with OpenSSL, and by somebody who was lied to.
 
-use super::{key::tests::key, *};
+use super::key::tests::{key, pem};
+use super::*;
 
 /// The page whose commands users copy.
 const PAGE: &str = include_str!("../../../docs/src/install.md");
 
-fn release(version: &str) -> Release {
+/// The Debian package of the small releases.
+const DEB: &str = "garblet_1.2.3_amd64.deb";
+
+/// A release whose repository has the public key of a seed.
+fn release(version: &str, seed: u8) -> Release {
     let [tag, url] = [format!("v{version}"), format!("https://a.example/v{version}")];
     let notes = format!("# Garblet {version} - 2026-12-01\n\nNew.\n");
-    Release { version: version.into(), tag, commit: "c0ffee".into(), rustc: "rustc 1.95.0".into(), url, notes }
+    let [commit, rustc] = ["c0ffee", "rustc 1.95.0"].map(String::from);
+    Release { version: version.into(), tag, commit, rustc, url, notes, public_key: key(seed).public_pem() }
+}
+
+/// The packages of a version, as they were built.
+fn packages(version: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in built(version) {
+        dist::write(&folder.path().join(&name), &format!("{name} of {version}")).expect("written");
+    }
+    folder
+}
+
+/// The file of a seed's key.
+fn key_file(seed: u8) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a file that others cannot read");
+    fs::write(file.path(), pem(seed)).expect("written");
+    file
+}
+
+/// A trial that leaves out the Debian package.
+fn tried() -> Result<Vec<String>, String> {
+    Ok(vec![DEB.into()])
 }
 
 /// The names of what was built.
@@ -19,12 +46,10 @@ fn built(version: &str) -> Vec<String> {
 
 /// A finished release in a folder, with its public key beside it as the user has it.
 fn finished(version: &str, seed: u8) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for name in built(version) {
-        dist::write(&folder.path().join(&name), &format!("{name} of {version}")).expect("written");
-    }
+    let folder = packages(version);
     let sums = sums(folder.path(), &built(version));
-    release(version).finish(folder.path(), &[sums.clone(), sums], &key(seed)).expect("finished");
+    let done = release(version, seed).complete(folder.path(), &[sums.clone(), sums], key_file(seed).path(), tried);
+    done.expect("a release");
     dist::write(&folder.path().join("release-key.pem"), &key(seed).public_pem()).expect("written");
     folder
 }
@@ -78,12 +103,11 @@ fn forged_sums_packages_keys_and_signatures_are_refused() {
         forge(folder.path());
         assert!(verify(folder.path()).expect("there is OpenSSL").is_err(), "{why}");
     };
-    let deb = "garblet_1.2.3_amd64.deb";
-    refused("a package was changed", &|folder| change(&folder.join(deb), "of", "Of"));
+    refused("a package was changed", &|folder| change(&folder.join(DEB), "of", "Of"));
     refused("a package and its sum were changed", &|folder| {
-        let old = sums(folder, &[deb.into()]);
-        change(&folder.join(deb), "of", "Of");
-        change(&folder.join(SUMS), &old, &sums(folder, &[deb.into()]));
+        let old = sums(folder, &[DEB.into()]);
+        change(&folder.join(DEB), "of", "Of");
+        change(&folder.join(SUMS), &old, &sums(folder, &[DEB.into()]));
     });
     refused("a line was added", &|folder| {
         let line = sums(folder, &["release-key.pem".into()]);
@@ -137,16 +161,41 @@ fn a_release_says_what_two_builds_made_alike_and_signs_it() {
     for name in ["garblet-1.2.3.release.json", NOTES, "garblet.rb"] {
         assert!(sums.contains(&format!("  {name}\n")), "{name}: {sums}");
     }
+    assert_eq!(said["untried"], json!([DEB]), "users see what was not installed");
+}
+
+#[test]
+fn packages_are_signed_once_they_were_tried_and_by_the_key_of_the_repository_alone() {
+    let folder = packages("1.2.3");
+    let sums = sums(folder.path(), &built("1.2.3"));
+    let signature = folder.path().join(SIGNATURE);
+    let complete = |key: &Path, trial: &dyn Fn() -> Result<Vec<String>, String>| {
+        release("1.2.3", 1).complete(folder.path(), &[sums.clone(), sums.clone()], key, trial)
+    };
+    let own = key_file(1);
+    let failed = complete(own.path(), &|| Err("the archive: it fails".into()));
+    assert_eq!(failed, Err("the archive: it fails".into()));
+    assert_eq!(dist::names(folder.path()).expect("names"), built("1.2.3"), "nothing is added to what failed");
+    let other = complete(key_file(2).path(), &tried).expect_err("another key");
+    assert!(other.starts_with("expected the key of docs/release-key.pem, got another"), "{other}");
+    assert!(!signature.exists());
+    let changed = complete(own.path(), &|| {
+        change(&folder.path().join(DEB), "of", "Of");
+        tried()
+    });
+    assert!(changed.expect_err("the trial has changed it").contains(DEB));
+    assert!(!signature.exists());
+    change(&folder.path().join(DEB), "Of", "of");
+    assert_eq!(complete(own.path(), &tried), Ok(()));
+    assert!(signature.exists());
 }
 
 #[test]
 fn builds_that_differ_and_packages_that_were_changed_since_are_not_signed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for name in built("1.2.3") {
-        dist::write(&folder.path().join(&name), &name).expect("written");
-    }
-    let sums = sums(folder.path(), &built("1.2.3"));
-    let finish = |sums: [&str; 2]| release("1.2.3").finish(folder.path(), &sums.map(String::from), &key(1));
+    let folder = packages("1.2.3");
+    let (sums, key) = (sums(folder.path(), &built("1.2.3")), key_file(1));
+    let release = release("1.2.3", 1);
+    let finish = |sums: [&str; 2]| release.complete(folder.path(), &sums.map(String::from), key.path(), tried);
     let other = sums.replacen(&sums[..1], if sums.starts_with('0') { "1" } else { "0" }, 1);
     assert!(finish([&sums, &other]).expect_err("they differ").starts_with("expected two equal builds"));
     for wrong in [other, format!("{}  ../x\n", "0".repeat(64)), "garblet".into()] {
@@ -180,13 +229,16 @@ fn only_the_tag_of_the_version_that_is_checked_out_is_released() {
 }
 
 #[test]
-fn only_the_key_that_the_repository_names_signs() {
+fn a_repository_without_a_public_key_has_no_releases() {
     let folder = tempfile::tempdir().expect("a folder");
-    let check = |seed: u8| check_key(folder.path(), &key(seed));
-    assert!(check(1).expect_err("there is none").contains("got nothing"));
-    dist::write(&folder.path().join(PUBLIC_KEY), &key(1).public_pem()).expect("written");
-    assert_eq!(check(1), Ok(()));
-    assert!(check(2).expect_err("another").contains("got another"));
+    assert!(public_key(folder.path()).expect_err("there is none").contains("got nothing"));
+    for (text, is_key) in [(key(1).public_pem(), true), (pem(1), false), ("key".into(), false)] {
+        dist::write(&folder.path().join(PUBLIC_KEY), &text).expect("written");
+        match public_key(folder.path()) {
+            Ok(published) => assert!(is_key && published == text, "{text}"),
+            Err(error) => assert!(!is_key && error.contains("got another text"), "{error}"),
+        }
+    }
 }
 
 #[test]
