@@ -312,13 +312,14 @@ fn best(paper: Paper, rows: &[Row]) -> Best {
         };
     };
     let amount = |amount: Option<Amount>| amount.map_or_else(String::new, |amount| amount.text(figure.unit));
+    let noun = if sorted.len() == 1 { "figure" } else { "figures" };
     Best {
         system,
         row: format!("{}: {}{}", row.title(), figure.quantity, bounds(row)),
         published: amount(figure.published),
         ours: amount(figure.ours),
         ratio: times(*most),
-        range: format!("{}, {} figures", range(&sorted).unwrap_or_default(), sorted.len()),
+        range: format!("{}, {} {noun}", range(&sorted).unwrap_or_default(), sorted.len()),
     }
 }
 
@@ -398,6 +399,6 @@ mod tests {
     fn the_best_of_a_paper_stands_beside_the_range_of_all() {
         let best = best(Paper::Bmr, &report(vec![kept(0.0698)]).rows(Paper::Bmr));
         assert_eq!((best.ratio.as_str(), best.row.as_str()), ("10 ×", "Table 1, OT, 3 parties: offline"));
-        assert_eq!(best.range, "10 × to 10 ×, median 10 ×, 1 figures");
+        assert_eq!(best.range, "10 ×, 1 figure");
     }
 }
