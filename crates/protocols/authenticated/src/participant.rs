@@ -315,6 +315,13 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
     ///
     /// *Errors*: as [`Role::prepare`].
     pub async fn draw(&mut self, session: &mut Session) -> Result<Drawn, ProtocolError> {
+        // The outputs were not kept, and the value under their name is older.
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.participant.ground.stock) {
+            kept::check(&stock.store, name, self.retries)?;
+        }
         let read = self.read()?;
         let supply = self.participant.draw(session, &self.plan, self.top_up).await?;
         Ok(Drawn { supply, read, keeps: self.keeps })
@@ -399,13 +406,6 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     }
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Prepared<S::Built>, ProtocolError> {
-        // The outputs were not kept, and the value under their name is older.
-        if let Some(error) = self.unsaved.take() {
-            return Err(error);
-        }
-        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.participant.ground.stock) {
-            kept::check(&stock.store, name, self.retries)?;
-        }
         let drawn = self.draw(session).await?;
         self.build(session, drawn).await
     }

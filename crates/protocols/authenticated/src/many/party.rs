@@ -160,6 +160,13 @@ impl<K: Conduct<Step>> Member<K> {
     ///
     /// *Errors*: as [`Role::prepare`].
     pub async fn draw(&mut self, session: &mut MeshSession) -> Result<Drawn, ProtocolError> {
+        // The outputs were not kept, and the value under their name is older.
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.ground.stock) {
+            kept::check(&stock.store, name, self.retries)?;
+        }
         self.ground.check_sound()?;
         let read = self.ground.read_kept(&self.plan, &self.saved)?;
         let supply = self.supply(session).await?;
@@ -221,13 +228,6 @@ impl<K: Conduct<Step>> Role<Mesh> for Member<K> {
     }
 
     async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
-        // The outputs were not kept, and the value under their name is older.
-        if let Some(error) = self.unsaved.take() {
-            return Err(error);
-        }
-        if let (Some(name), Some(stock)) = (&self.saved.keep, &self.ground.stock) {
-            kept::check(&stock.store, name, self.retries)?;
-        }
         let drawn = self.draw(session).await?;
         self.build(session, drawn).await
     }
