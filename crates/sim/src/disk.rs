@@ -79,6 +79,19 @@ impl Disk {
         Ok(store)
     }
 
+    /// Opens a copy of the store beside a copy of its record, as an owner looks at them: what the store has to mend is left to the next meeting. `None` if there
+    /// is no store.
+    ///
+    /// *Errors*: those of the store.
+    pub(crate) fn look(&self, rng: &mut Prg, bug: Option<Bug>) -> io::Result<Option<Result<Store, StoreError>>> {
+        if !self.store().exists() {
+            return Ok(None);
+        }
+        let beside = Disk { folder: self.folder.join("look"), key: self.key.clone(), copies: 0 };
+        Disk::swap([self.store(), self.records()], [beside.store(), beside.records()])?;
+        Ok(Some(beside.open(rng, (None, &Presence::new(None)), bug)))
+    }
+
     /// The number of copies.
     pub(crate) fn copies(&self) -> usize {
         self.copies
@@ -106,15 +119,15 @@ impl Disk {
 
     /// Remembers store and records as they are.
     pub(crate) fn remember(&self) -> io::Result<()> {
-        self.swap([self.store(), self.records()], ["before", "records before"].map(|name| self.folder.join(name)))
+        Disk::swap([self.store(), self.records()], ["before", "records before"].map(|name| self.folder.join(name)))
     }
 
     /// Puts back what was remembered: a disk that has lost its last writes.
     pub(crate) fn forget_since(&self) -> io::Result<()> {
-        self.swap(["before", "records before"].map(|name| self.folder.join(name)), [self.store(), self.records()])
+        Disk::swap(["before", "records before"].map(|name| self.folder.join(name)), [self.store(), self.records()])
     }
 
-    fn swap(&self, from: [PathBuf; 2], to: [PathBuf; 2]) -> io::Result<()> {
+    fn swap(from: [PathBuf; 2], to: [PathBuf; 2]) -> io::Result<()> {
         from.iter().zip(&to).try_for_each(|(from, to)| {
             if to.exists() {
                 fs::remove_dir_all(to)?;
@@ -135,6 +148,15 @@ fn keep_pending(store: &mut Store) -> Result<(), StoreError> {
         })
         .collect();
     if all.is_empty() { Ok(()) } else { store.replace_states(all, |place| place.starts_with(&pending)) }
+}
+
+/// Tells whether a store was given up: nothing is left of its secrets, or its record says so.
+pub(crate) fn is_given_up(opened: &Result<Store, StoreError>) -> bool {
+    let all = [garblet_authenticated::NAME, garblet_authenticated::many::NAME];
+    match opened {
+        Ok(store) => all.into_iter().filter_map(|name| store.state(name)).any(|secrets| secrets.bytes.is_empty()),
+        Err(error) => matches!(error, StoreError::GivenUp { .. }),
+    }
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

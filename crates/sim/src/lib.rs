@@ -9,11 +9,12 @@
 //! | `twice` | a party uses a piece of its store again, over all copies |
 //! | `pairs` | the parties of a run use different pieces |
 //! | `value`, `result` | outputs that the plain evaluator does not give for a balance that may be kept, or for the inputs |
-//! | `counts` | a count of runs that have not ended below those that surely have not, or above all that began |
+//! | `counts` | after any step, a count of runs that have not ended below those that surely have not, or above all that began |
 //! | `blame` | an honest party is named, or somebody is said to cheat when nobody does |
-//! | `given up` | a store is used after its party found that it was cheated |
+//! | `limit` | a party draws pieces to keep a balance although more runs have not ended than may |
+//! | `given up` | a store stays after its party found a lie that must cost it, is used after that, or is given up without such a lie |
 //! | `loss` | stores or the balance are lost, and nobody lied or put a copy back |
-//! | `hint`, `liveness` | without trouble a meeting fails without saying what to do, or the parties do not work again within six meetings |
+//! | `hint`, `liveness` | without trouble a meeting fails and an error does not say what to do, or the parties do not work again within six meetings |
 //! | `silence`, `panic`, `bug`, `settle`, `plan` | work that is not done though no party says so; a panic or an internal error of an honest party |
 //!
 //! [`Bug`] puts old faults back: tests hold that each is found.

@@ -4,12 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use garblet_net::{Accuses, Cause};
-use garblet_protocol::{Class, ProtocolError, checks::Unattributed};
+use garblet_protocol::{Class, ProtocolError};
 
 use crate::{
+    conduct::Price,
     seat::{Diary, End, Page},
-    task::{Job, Runs, Task},
+    task::{Function, Job, Runs, Task},
 };
+
+#[cfg(test)]
+mod tests;
 
 /// Something that must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,23 @@ pub(crate) struct Visit {
     pub(crate) diary: Diary,
     /// Its writes to lines.
     pub(crate) writes: u64,
+    /// The price of the lie that it has told; none for one that it only planned.
+    pub(crate) lie: Option<Price>,
+}
+
+impl Visit {
+    /// Its writes to lines before it told the others that it gave up.
+    fn sent(&self) -> u64 {
+        self.diary.gave_up.unwrap_or(self.writes)
+    }
+
+    /// Tells whether it has caught somebody, and could write that down. A malformed message is none of a cheat's guesses.
+    pub(crate) fn has_caught(&self) -> bool {
+        let End::Refused(error) = &self.end else { return false };
+        let error = if let ProtocolError::Peer { source, .. } = error { source } else { error };
+        let is_caught = Class::from(error) == Class::Misbehaviour && error.net().is_none();
+        is_caught && !matches!(error, ProtocolError::NotGivenUp { .. })
+    }
 }
 
 /// A balance that may be kept, with the runs of each party that have surely not ended if it is.
@@ -47,6 +68,8 @@ type Pieces = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 /// The model.
 pub(crate) struct Model {
     parties: u16,
+    /// The most runs that do not end.
+    retries: u32,
     /// By party.
     used: Vec<Pieces>,
     given_up: Vec<BTreeSet<String>>,
@@ -55,29 +78,54 @@ pub(crate) struct Model {
     candidates: Vec<Candidate>,
     /// The parties that have lied since the stores were made.
     liars: BTreeSet<u16>,
+    /// The parties that had lied before that.
+    former_liars: BTreeSet<u16>,
+    /// The stores of all parties that somebody told a lie that must cost them.
+    cheated: BTreeSet<String>,
     /// Set if somebody lied or a store was put back since the stores were made: then they may be of no more use.
     pub(crate) excused: bool,
+    /// The balances and counts of the stores before these: one of them may be put back.
+    former: Vec<Candidate>,
+    former_most_unended: Vec<u32>,
 }
 
 impl Model {
-    pub(crate) fn new(parties: u16) -> Self {
+    pub(crate) fn new(parties: u16, retries: u32) -> Self {
         let count = usize::from(parties);
         let candidates = vec![Candidate { value: None, unended: vec![0; count] }];
         Model {
             parties,
+            retries,
             used: vec![Pieces::new(); count],
             given_up: vec![BTreeSet::new(); count],
             most_unended: vec![0; count],
             candidates,
             liars: BTreeSet::new(),
+            former_liars: BTreeSet::new(),
+            cheated: BTreeSet::new(),
             excused: false,
+            former: Vec::new(),
+            former_most_unended: vec![0; count],
         }
     }
 
     /// All parties have removed their stores.
     pub(crate) fn begin_anew(&mut self) {
-        let (used, given_up) = (std::mem::take(&mut self.used), std::mem::take(&mut self.given_up));
-        *self = Model { used, given_up, ..Model::new(self.parties) };
+        let new = Model::new(self.parties, self.retries);
+        self.former = merged([&self.former[..], &self.candidates].concat());
+        raise(&mut self.former_most_unended, &self.most_unended);
+        self.former_liars.append(&mut self.liars);
+        (self.candidates, self.most_unended, self.excused) = (new.candidates, new.most_unended, false);
+    }
+
+    /// A store was put back; `former` is set if it is one from before the stores were made.
+    pub(crate) fn put_back(&mut self, former: bool) {
+        self.excused = true;
+        if former {
+            self.candidates = merged([&self.candidates[..], &self.former].concat());
+            raise(&mut self.most_unended, &self.former_most_unended);
+            self.liars.extend(&self.former_liars);
+        }
     }
 
     /// All owners attribute the runs that have not ended to failures.
@@ -93,18 +141,35 @@ impl Model {
 
     /// The stores have said that they keep no balance, or none that all have, which may be.
     pub(crate) fn nothing_is_kept(&mut self) {
-        let least = |party: usize| self.candidates.iter().map(|candidate| candidate.unended[party]).min().unwrap_or(0);
-        let unended = (0..usize::from(self.parties)).map(least).collect();
+        let unended = (0..self.parties).map(|party| self.least_unended(party)).collect();
         self.candidates = vec![Candidate { value: None, unended }];
+    }
+
+    /// The runs of a party that have surely not ended.
+    fn least_unended(&self, party: u16) -> u32 {
+        self.candidates.iter().map(|candidate| candidate.unended[usize::from(party)]).min().unwrap_or(0)
+    }
+
+    /// Checks whether a party's store may be given up or not. It has no name if it cannot be opened.
+    ///
+    /// *Errors*: one that must have been given up and was not; one that was although nobody told a lie that costs it.
+    pub(crate) fn check_store(&self, party: u16, store: Option<&str>, is_given_up: bool) -> Result<(), Finding> {
+        let must_go = store.is_some_and(|store| self.given_up[usize::from(party)].contains(store));
+        let may_go = store.map_or(!self.cheated.is_empty(), |store| self.cheated.contains(store));
+        let store = store.unwrap_or("that cannot be opened");
+        let text = match is_given_up {
+            false if must_go => format!("party {party} was cheated, and has not given up store {store}"),
+            true if !may_go => format!("party {party} has given up store {store}, and nobody told a lie that costs it"),
+            _ => return Ok(()),
+        };
+        Err(Finding::new("given up", text))
     }
 
     /// Checks the number of runs on a party's count.
     ///
     /// *Errors*: fewer than have not ended, or more than have begun.
     pub(crate) fn check_count(&self, party: u16, count: u32) -> Result<(), Finding> {
-        let at = usize::from(party);
-        let least = self.candidates.iter().map(|candidate| candidate.unended[at]).min().unwrap_or(0);
-        let most = self.most_unended[at];
+        let (least, most) = (self.least_unended(party), self.most_unended[usize::from(party)]);
         match (least..=most).contains(&count) {
             true => Ok(()),
             false => {
@@ -117,9 +182,14 @@ impl Model {
     /// Hears of a meeting.
     ///
     /// *Errors*: anything that must not be.
-    pub(crate) fn hear(&mut self, job: &Job, visits: &[Visit], lies: &BTreeSet<u16>) -> Result<(), Finding> {
-        self.liars.extend(lies);
+    pub(crate) fn hear(&mut self, job: &Job, visits: &[Visit]) -> Result<(), Finding> {
+        let told = || (0..).zip(visits).filter_map(|(party, visit)| Some((party, visit.lie?)));
+        let lies: BTreeSet<u16> = told().map(|(party, _)| party).collect();
+        self.liars.extend(&lies);
         self.excused |= !lies.is_empty();
+        if told().any(|(_, price)| price == Price::Store) {
+            self.cheated.extend(visits.iter().filter_map(|visit| visit.diary.store.clone()));
+        }
         for (party, visit) in (0..).zip(visits) {
             // Whoever has ever lied has told lies to its own store, too.
             if !self.liars.contains(&party) {
@@ -129,14 +199,14 @@ impl Model {
         }
         if let Task::Run(runs) = job.task {
             for run in 0..runs.times {
-                self.run(job, runs, (run, visits), lies)?;
+                self.run(job, runs, (run, visits), &lies)?;
             }
         }
-        for (given_up, visit) in self.given_up.iter_mut().zip(visits) {
-            if let (End::Refused(error), Some(store)) = (&visit.end, &visit.diary.store)
-                && is_revoked(error)
-            {
-                given_up.insert(store.clone());
+        // A lie of an earlier meeting may only come out now.
+        let costs = told().all(|(_, price)| price == Price::Store);
+        for (party, visit) in (0..).zip(visits) {
+            if costs && visit.has_caught() && !self.liars.contains(&party) {
+                self.given_up[usize::from(party)].extend(visit.diary.store.clone());
             }
         }
         Ok(())
@@ -204,13 +274,16 @@ impl Model {
         lies: &BTreeSet<u16>,
     ) -> Result<(), Finding> {
         let pages: Vec<Option<&Page>> = visits.iter().map(|visit| visit.diary.runs.get(run)).collect();
+        if runs.function.keeps() {
+            self.check_limit(&pages)?;
+        }
         let mut drawn = pages.iter().flatten().map(|page| &page.pieces);
         if let Some(first) = drawn.next()
             && drawn.any(|other| other != first)
         {
             return Err(Finding::new("pairs", "the parties of a run use different pieces"));
         }
-        let reads = runs.first.is_none() && runs.function != crate::task::Function::And;
+        let reads = runs.first.is_none() && runs.function != Function::And;
         let is_drawn = pages.iter().any(Option::is_some);
         let before: Vec<Option<u8>> = self.values();
         let fits = |candidate: &Candidate| {
@@ -235,19 +308,33 @@ impl Model {
         Ok(())
     }
 
+    /// Checks that nobody takes pieces for one more run that is to keep a balance after too many that did not end.
+    fn check_limit(&self, pages: &[Option<&Page>]) -> Result<(), Finding> {
+        let drawn = (0..self.parties).zip(pages).filter(|(_, page)| page.is_some());
+        match drawn.map(|(party, _)| (party, self.least_unended(party))).find(|(_, runs)| *runs > self.retries) {
+            Some((party, runs)) => {
+                let text = format!(
+                    "party {party} takes pieces after {runs} runs that have not ended, and {} may",
+                    self.retries
+                );
+                Err(Finding::new("limit", text))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The balances after a run that was to keep one.
     fn keep(&mut self, runs: Runs, pages: &[Option<&Page>], visits: &[Visit], lies: &BTreeSet<u16>) {
-        let has_ended = |page: &Page| page.outputs.is_some() && page.late.is_none();
+        let has_ended = |page: &Page| matches!(page.kept, Some(Ok(())));
+        let is_open = |page: &Page| page.outputs.is_none() || page.late().is_some();
         let all_began = pages.iter().all(|page| page.is_some_and(|page| page.began.is_some()));
         let honest = (0..).zip(pages).filter(|(party, _)| !lies.contains(party));
         let any_ended = honest.into_iter().any(|(_, page)| page.is_some_and(has_ended));
         // A party that has sent anything has counted the run before.
         let unended = |party: usize| {
             let Some(page) = pages[party] else { return 0 };
-            // Whoever cannot write its store has perhaps sent only that it gives up.
-            let is_own = matches!(visits[party].end, End::Refused(ProtocolError::Store(_)));
-            let has_sent = !is_own && page.began.is_some_and(|writes| visits[party].writes > writes);
-            u32::from(has_sent && !has_ended(page) && !lies.contains(&(party as u16)))
+            let has_sent = page.began.is_some_and(|writes| visits[party].sent() > writes);
+            u32::from(has_sent && is_open(page) && !lies.contains(&(party as u16)))
         };
         let unended: Vec<u32> = (0..pages.len()).map(unended).collect();
         for (most, page) in self.most_unended.iter_mut().zip(pages) {
@@ -282,12 +369,7 @@ fn merged(all: Vec<Candidate>) -> Vec<Candidate> {
     by_value.into_iter().map(|(value, unended)| Candidate { value, unended }).collect()
 }
 
-/// Tells whether an error costs the party its store. A lie about what somebody heard tells nobody anything of its secrets.
-fn is_revoked(error: &ProtocolError) -> bool {
-    let echo = garblet_authenticated::many::checks::ECHO;
-    match error {
-        ProtocolError::NotGivenUp { .. } => false,
-        ProtocolError::Unattributed(Unattributed { check, .. }) => *check != echo,
-        error => error.is_evidence(),
-    }
+/// Raises each number to the other one, if that is greater.
+fn raise(all: &mut [u32], others: &[u32]) {
+    all.iter_mut().zip(others).for_each(|(one, other)| *one = (*one).max(*other));
 }

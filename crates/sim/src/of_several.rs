@@ -25,6 +25,7 @@ pub(crate) async fn visit(seat: &Seat<'_>, plan: Arc<Plan>, mesh: Mesh) -> Resul
     match work(&mut session, seat, plan, store).await {
         Ok(()) => session.close().await,
         Err(error) => {
+            seat.gives_up();
             session.abort(&error).await;
             Err(error)
         }
@@ -32,8 +33,8 @@ pub(crate) async fn visit(seat: &Seat<'_>, plan: Arc<Plan>, mesh: Mesh) -> Resul
 }
 
 async fn work(session: &mut MeshSession, seat: &Seat<'_>, plan: Arc<Plan>, store: Store) -> Result<(), ProtocolError> {
-    let lie = seat.deed.lie.map(|number| of_several(number, seat.party, seat.options.parties).1);
-    let manner = Manner::new(lie, seat.deed.panics_at);
+    let lie = seat.deed.lie.map(|number| of_several(number, seat.party, seat.options.parties).conduct);
+    let manner = Manner::new(lie, seat.deed.panics_at, seat.has_lied.clone());
     let (top_up, retries) = (seat.options.top_up, seat.options.retries);
     let drawing = Drawing { store, peers: "all others", top_up, saved: seat.job.saved.clone(), retries };
     let mut member = Member::meet(session, plan, Party(seat.party), drawing, manner).await?;
@@ -45,15 +46,13 @@ async fn work(session: &mut MeshSession, seat: &Seat<'_>, plan: Arc<Plan>, store
         return Ok(());
     };
     let own = seat.job.own(seat.party);
-    for time in 1..=times {
+    for _ in 0..times {
         let drawn = member.draw(session).await?;
         seat.drew(drawn.pieces());
         let prepared = member.build(session, drawn).await?;
         seat.begins();
-        let outputs = member.online(session, prepared, &own).await?;
-        if !seat.ended(outputs, member.late_error()) && time < times {
-            return Err(ProtocolError::Over);
-        }
+        seat.learns(member.online(session, prepared, &own).await?);
     }
+    seat.ended(member.late_error());
     Ok(())
 }

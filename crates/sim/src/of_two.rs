@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 use garblet_authenticated::{EVALUATOR, EvaluatorSide, GARBLER, GarblerSide, NAME, Participant, Plan, Run, Side};
 use garblet_circuit::Party;
 use garblet_net::{Channel, Hello};
-use garblet_protocol::{ProtocolError, Role, Session, kept};
+use garblet_protocol::{ProtocolError, Role, Session};
 use garblet_store::Store;
 
 use crate::{
@@ -29,6 +29,7 @@ pub(crate) async fn visit(seat: &Seat<'_>, plan: Arc<Plan>, channel: Channel) ->
     match worked {
         Ok(()) => session.close().await,
         Err(error) => {
+            seat.gives_up();
             session.abort().await;
             Err(error)
         }
@@ -41,8 +42,8 @@ async fn work<S: Side>(
     plan: Arc<Plan>,
     store: Store,
 ) -> Result<(), ProtocolError> {
-    let lie = seat.deed.lie.map(|number| of_two(number, S::PARTY, &seat.job.program).1);
-    let manner = Manner::new(lie, seat.deed.panics_at);
+    let lie = seat.deed.lie.map(|number| of_two(number, S::PARTY, &seat.job.program).conduct);
+    let manner = Manner::new(lie, seat.deed.panics_at, seat.has_lied.clone());
     let peer = if S::PARTY == GARBLER { EVALUATOR } else { GARBLER };
     let store = (store, &peer.to_string()[..]);
     let mut participant = Participant::<S, _>::meet(session, seat.options.config, store, manner).await?;
@@ -56,18 +57,13 @@ async fn work<S: Side>(
     let (saved, own) = (&seat.job.saved, seat.job.own(seat.party));
     let run = Run::saving(session, participant, plan, saved.clone(), seat.options.top_up).await?;
     let mut run = run.with_retries(seat.options.retries);
-    for time in 1..=times {
-        if let (Some(name), Some(store)) = (&saved.keep, run.store()) {
-            kept::check(store, name, seat.options.retries)?;
-        }
+    for _ in 0..times {
         let drawn = run.draw(session).await?;
         seat.drew(drawn.pieces());
         let prepared = run.build(session, drawn).await?;
         seat.begins();
-        let outputs = run.online(session, prepared, &own).await?;
-        if !seat.ended(outputs, run.late_error()) && time < times {
-            return Err(ProtocolError::Over);
-        }
+        seat.learns(run.online(session, prepared, &own).await?);
     }
+    seat.ended(run.late_error());
     Ok(())
 }

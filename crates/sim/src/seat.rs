@@ -5,7 +5,7 @@ use std::{
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     task::Poll,
 };
 
@@ -35,8 +35,15 @@ pub(crate) struct Page {
     /// The number of its writes to lines when its online phase began.
     pub(crate) began: Option<u64>,
     pub(crate) outputs: Option<Outputs>,
-    /// The reason why it has kept nothing.
-    pub(crate) late: Option<ProtocolError>,
+    /// Its word whether it has kept what it was to keep; none if it refused the next run, which may be for that reason or for another.
+    pub(crate) kept: Option<Result<(), ProtocolError>>,
+}
+
+impl Page {
+    /// The reason why the party has kept nothing.
+    pub(crate) fn late(&self) -> Option<&ProtocolError> {
+        self.kept.as_ref()?.as_ref().err()
+    }
 }
 
 /// A party's diary of a meeting.
@@ -47,6 +54,8 @@ pub(crate) struct Diary {
     pub(crate) runs: Vec<Page>,
     /// The amounts in its store after it was filled.
     pub(crate) filled: Option<Amounts>,
+    /// The number of its writes to lines before it told the others that it gives up.
+    pub(crate) gave_up: Option<u64>,
 }
 
 /// The end of a party's visit.
@@ -81,6 +90,8 @@ pub(crate) struct Seat<'a> {
     pub(crate) seed: Block,
     pub(crate) presence: Arc<Presence>,
     pub(crate) diary: Arc<Mutex<Diary>>,
+    /// Set once it has told a lie.
+    pub(crate) has_lied: Arc<AtomicBool>,
 }
 
 impl Seat<'_> {
@@ -98,11 +109,13 @@ impl Seat<'_> {
         Prg::new(self.seed)
     }
 
-    /// Notes the pieces of a new run.
+    /// Notes the pieces of a new run. A party draws them only if it has kept what the last run was to keep.
     pub(crate) fn drew(&self, pieces: Vec<(&'static str, IdSet)>) {
         let numbers = |ids: IdSet| ids.iter().map(|id| id.0).collect();
         let pieces = pieces.into_iter().map(|(kind, ids)| (kind, numbers(ids))).collect();
-        self.diary().runs.push(Page { pieces, ..Page::default() });
+        let mut diary = self.diary();
+        diary.runs.last_mut().into_iter().for_each(|page| page.kept = Some(Ok(())));
+        diary.runs.push(Page { pieces, ..Page::default() });
     }
 
     /// Notes that the online phase of the last run begins.
@@ -111,14 +124,23 @@ impl Seat<'_> {
         self.diary().runs.last_mut().into_iter().for_each(|page| page.began = Some(writes));
     }
 
-    /// Notes the end of the last run. Returns whether the party has kept what it was to keep.
-    pub(crate) fn ended(&self, outputs: Outputs, late: Option<ProtocolError>) -> bool {
-        let has_kept = late.is_none();
-        let mut diary = self.diary();
-        if let Some(page) = diary.runs.last_mut() {
-            (page.outputs, page.late) = (Some(outputs), late);
+    /// Notes the outputs of the last run.
+    pub(crate) fn learns(&self, outputs: Outputs) {
+        if let Some(page) = self.diary().runs.last_mut() {
+            page.outputs = Some(outputs);
         }
-        has_kept
+    }
+
+    /// Notes that no run follows, with the error that the party has after its outputs.
+    pub(crate) fn ended(&self, late: Option<ProtocolError>) {
+        if let Some(page) = self.diary().runs.last_mut() {
+            page.kept = Some(late.map_or(Ok(()), Err));
+        }
+    }
+
+    /// Notes that the party now tells the others that it gives up.
+    pub(crate) fn gives_up(&self) {
+        self.diary().gave_up = Some(self.presence.writes());
     }
 
     pub(crate) fn filled(&self, amounts: Amounts) {

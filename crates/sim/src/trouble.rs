@@ -1,13 +1,13 @@
 //! The troubles of a meeting.
 
-use std::{collections::BTreeSet, fmt};
+use std::fmt;
 
 use garblet_circuit::Party;
 use garblet_primitives::Prg;
 use rand::RngExt;
 
 use crate::{
-    conduct::{of_several, of_two},
+    conduct::{LIES, Price, of_several, of_two},
     disk::Failure,
     line::Cut,
     options::Options,
@@ -45,7 +45,7 @@ impl Trouble {
             }
             2..4 => Trouble::Leaves { party, write: rng.random_range(0..24 * peers) },
             4..6 => Trouble::Panics { party, message: rng.random_range(0..24 * peers) },
-            6..8 => Trouble::Lies { party, number: rng.random_range(0..96) },
+            6..8 => Trouble::Lies { party, number: rng.random_range(0..LIES) },
             8..11 => Trouble::Disk { party, failure: Failure::Dies(rng.random_range(0..48)) },
             _ => Trouble::Disk { party, failure: Failure::Fails(rng.random_range(0..48)) },
         }
@@ -66,10 +66,13 @@ impl Trouble {
         (deed, leaves_at)
     }
 
-    /// The parties that lie.
-    pub(crate) fn liars(all: &[Trouble]) -> BTreeSet<u16> {
-        let liar = |trouble: &Trouble| if let Trouble::Lies { party, .. } = trouble { Some(*party) } else { None };
-        all.iter().filter_map(liar).collect()
+    /// The price of the lie that a party tells, if it tells one.
+    pub(crate) fn price(all: &[Trouble], party: u16, options: &Options, job: &Job) -> Option<Price> {
+        let number = Trouble::of_party(all, party).0.lie?;
+        Some(match options.parties {
+            2 => of_two(number, Party(party), &job.program).price,
+            parties => of_several(number, party, parties).price,
+        })
     }
 
     /// The words for it.
@@ -99,8 +102,8 @@ impl fmt::Display for Told<'_> {
             Trouble::Panics { party, message } => write!(f, "party {party} panics at message {message}"),
             Trouble::Lies { party, number } => {
                 let name = match self.options.parties {
-                    2 => of_two(number, Party(party), &self.job.program).0,
-                    parties => of_several(number, party, parties).0,
+                    2 => of_two(number, Party(party), &self.job.program).name,
+                    parties => of_several(number, party, parties).name,
                 };
                 write!(f, "party {party} lies: {name}")
             }

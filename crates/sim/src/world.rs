@@ -4,29 +4,36 @@ use std::{
     collections::BTreeSet,
     io,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use futures_util::future::join_all;
 use garblet::Notice;
 use garblet_net::{Channel, Mesh};
 use garblet_primitives::{Block, Prg};
+use garblet_store::{Store, StoreError};
 use rand::RngExt;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
 use crate::{
     bug::Bug,
-    disk::Disk,
+    disk::{Disk, is_given_up},
     line::{Presence, line},
     model::{Finding, Model, Visit},
     of_several, of_two,
     options::Options,
     remedy::{self, Remedy},
-    seat::{Diary, End, Seat, until_gone},
+    seat::{Diary, End, Page, Seat, until_gone},
     task::{Function, Job, Plan, Runs, Task},
     trouble::Trouble,
 };
+
+#[cfg(test)]
+mod tests;
 
 /// The steps of a history before all trouble ends.
 const STEPS: std::ops::Range<usize> = 4..12;
@@ -68,6 +75,8 @@ struct World {
     disks: Vec<Disk>,
     model: Model,
     rng: Prg,
+    /// The copies of each party that are of stores before the last new ones.
+    former_copies: Vec<usize>,
     meetings: u64,
     seed: u64,
     log: Vec<String>,
@@ -84,12 +93,18 @@ fn scratch() -> io::Result<TempDir> {
 impl World {
     fn new(seed: u64, bug: Option<Bug>) -> io::Result<Self> {
         let mut rng = Prg::new(Block::from_halves(seed, u64::MAX));
-        let (options, folder) = (Options::drawn(&mut rng), scratch()?);
+        let options = Options::drawn(&mut rng);
+        World::with(options, (seed, rng), bug)
+    }
+
+    fn with(options: Options, (seed, mut rng): (u64, Prg), bug: Option<Bug>) -> io::Result<Self> {
+        let folder = scratch()?;
         let disk = |party: u16| Disk::new(folder.path().join(party.to_string()), &mut rng);
-        let disks = (0..options.parties).map(disk).collect::<io::Result<_>>()?;
-        let model = Model::new(options.parties);
+        let disks = (0..options.parties).map(disk).collect::<io::Result<Vec<_>>>()?;
+        let model = Model::new(options.parties, options.retries);
         let log = vec![format!("seed {seed}: {options}")];
-        Ok(World { options, bug, folder, disks, model, rng, meetings: 0, seed, log })
+        let former_copies = vec![0; disks.len()];
+        Ok(World { options, bug, folder, disks, model, rng, former_copies, meetings: 0, seed, log })
     }
 
     fn say(&mut self, line: String) {
@@ -105,13 +120,13 @@ impl World {
             }
         }
         match self.heal()? {
-            Ok(()) => Ok(self.check_counts()),
+            Ok(()) => self.check_stores(true),
             found => Ok(found),
         }
     }
 
     fn step(&mut self) -> Step {
-        match self.rng.random_range(0..20) {
+        let done = match self.rng.random_range(0..20) {
             0..4 => self.meet_in_trouble(Task::Fill),
             4..14 => {
                 let runs = self.runs();
@@ -120,6 +135,10 @@ impl World {
             14..17 => self.copy(),
             17..19 => self.put_back(),
             _ => self.allow(),
+        };
+        match done? {
+            Ok(()) => self.check_stores(false),
+            found => Ok(found),
         }
     }
 
@@ -152,7 +171,7 @@ impl World {
                 let number = self.rng.random_range(0..copies);
                 self.say(format!("copy {number} of the store of party {party} is put back"));
                 self.disks[usize::from(party)].put_back(number)?;
-                self.model.excused = true;
+                self.model.put_back(number < self.former_copies[usize::from(party)]);
             }
         }
         Ok(Ok(()))
@@ -167,20 +186,22 @@ impl World {
     /// All owners look at the notices of their stores and attribute the runs that have not ended to failures.
     fn allow(&mut self) -> Step {
         self.say("all owners allow more runs".into());
+        let mut stores = Vec::new();
         for party in 0..self.options.parties {
             match self.open(party) {
-                Ok(mut store) => {
-                    let of_runs = |notice: &Notice| matches!(notice, Notice::UnendedRuns(_));
-                    for notice in garblet::notices(&store).into_iter().filter(of_runs) {
-                        if let Err(error) = garblet::settle(&mut store, &notice) {
-                            return Ok(Err(Finding::new("settle", format!("party {party}: {error}"))));
-                        }
-                    }
-                }
-                // Whoever cannot open its store keeps its count, and so the others do in this model.
+                Ok(store) => stores.push(store),
+                // Whoever cannot open its store keeps its count, and so all do.
                 Err(error) => {
                     self.say(format!("  party {party} cannot open its store: {error}"));
                     return Ok(Ok(()));
+                }
+            }
+        }
+        for (party, store) in stores.iter_mut().enumerate() {
+            let of_runs = |notice: &Notice| matches!(notice, Notice::UnendedRuns(_));
+            for notice in garblet::notices(store).into_iter().filter(of_runs) {
+                if let Err(error) = garblet::settle(store, &notice) {
+                    return Ok(Err(Finding::new("settle", format!("party {party}: {error}"))));
                 }
             }
         }
@@ -189,12 +210,19 @@ impl World {
     }
 
     /// Opens a party's store, as its owner does between meetings.
-    fn open(&mut self, party: u16) -> Result<garblet::store::Store, garblet::store::StoreError> {
-        self.meetings += 1;
-        let mut rng = Prg::new(Block::from_halves(self.seed, self.meetings << 16 | u64::from(party)));
-        // The owner has the same version as its party; but it looks before anything else happens.
-        let bug = self.bug.filter(|bug| *bug == Bug::NoRecord);
+    fn open(&mut self, party: u16) -> Result<Store, StoreError> {
+        let (mut rng, bug) = (self.owners_rng(party), self.owners_bug());
         self.disks[usize::from(party)].open(&mut rng, (None, &Presence::new(None)), bug)
+    }
+
+    fn owners_rng(&mut self, party: u16) -> Prg {
+        self.meetings += 1;
+        Prg::new(Block::from_halves(self.seed, self.meetings << 16 | u64::from(party)))
+    }
+
+    /// The owner has the same version as its party; but it looks before anything else happens.
+    fn owners_bug(&self) -> Option<Bug> {
+        self.bug.filter(|bug| *bug == Bug::NoRecord)
     }
 
     fn meet_in_trouble(&mut self, task: Task) -> Step {
@@ -234,8 +262,7 @@ impl World {
                 disk.forget_since()?;
             }
         }
-        let heard = self.model.hear(&job, &visits, &Trouble::liars(troubles));
-        Ok(heard.map(|()| visits))
+        Ok(self.model.hear(&job, &visits).map(|()| visits))
     }
 
     /// All visits of a meeting, on one thread.
@@ -244,12 +271,13 @@ impl World {
         let deeds: Vec<_> = parties.clone().map(|party| Trouble::of_party(troubles, party)).collect();
         let present: Vec<Arc<Presence>> = deeds.iter().map(|(_, leaves_at)| Presence::new(*leaves_at)).collect();
         let diaries: Vec<Arc<Mutex<Diary>>> = parties.clone().map(|_| Arc::default()).collect();
+        let liars: Vec<Arc<AtomicBool>> = parties.clone().map(|_| Arc::default()).collect();
         let seat = |party: u16| {
             let at = usize::from(party);
             let seed = Block::from_halves(self.seed, self.meetings << 16 | u64::from(party));
             let (options, disk) = (&self.options, &self.disks[at]);
-            let (presence, diary) = (present[at].clone(), diaries[at].clone());
-            Seat { party, options, job, disk, deed: deeds[at].0, bug: self.bug, seed, presence, diary }
+            let (presence, diary, has_lied) = (present[at].clone(), diaries[at].clone(), liars[at].clone());
+            Seat { party, options, job, disk, deed: deeds[at].0, bug: self.bug, seed, presence, diary, has_lied }
         };
         let cut = |low: u16, high: u16| {
             troubles.iter().find_map(|trouble| match trouble {
@@ -279,14 +307,22 @@ impl World {
                 }
             }
         });
-        let diary = |diary: Arc<Mutex<Diary>>| std::mem::take(&mut *diary.lock().expect("nobody panics with it"));
-        let all = ends.into_iter().zip(diaries).zip(&present);
-        all.map(|((end, own), present)| Visit { end, diary: diary(own), writes: present.writes() }).collect()
+        let visit = |(party, end): (u16, End)| {
+            let at = usize::from(party);
+            let diary = std::mem::take(&mut *diaries[at].lock().expect("nobody panics with it"));
+            let price = Trouble::price(troubles, party, &self.options, job);
+            let lie = price.filter(|_| liars[at].load(Ordering::Relaxed));
+            Visit { end, diary, writes: present[at].writes(), lie }
+        };
+        (0..).zip(ends).map(visit).collect()
     }
 
     /// Writes down what became of a visit.
-    fn tell(&mut self, party: usize, Visit { end, diary, writes }: &Visit) {
+    fn tell(&mut self, party: usize, Visit { end, diary, writes, lie }: &Visit) {
         let mut line = format!("  party {party}, {writes} writes");
+        if lie.is_some() {
+            line += ", has lied";
+        }
         if let Some(filled) = diary.filled {
             line += &format!(", has {} triples {} masks", filled.triples, filled.masks);
         }
@@ -298,7 +334,7 @@ impl World {
                     |output: &Option<_>| output.as_ref().map_or("-".into(), |bits: &garblet::Bits| bits.to_string());
                 line += &format!(", learns {}", outputs.iter().map(told).collect::<Vec<_>>().join(" "));
             }
-            if let Some(late) = &page.late {
+            if let Some(late) = page.late() {
                 line += &format!(", keeps nothing: {late}");
             }
         }
@@ -337,16 +373,14 @@ impl World {
     fn follow_hints(&mut self, task: Task, visits: &[Visit]) -> Step<bool> {
         let errors =
             visits.iter().filter_map(|visit| if let End::Refused(error) = &visit.end { Some(error) } else { None });
-        let errors: Vec<_> = errors
-            .chain(visits.iter().flat_map(|visit| &visit.diary.runs).filter_map(|page| page.late.as_ref()))
-            .collect();
+        let errors: Vec<_> =
+            errors.chain(visits.iter().flat_map(|visit| &visit.diary.runs).filter_map(Page::late)).collect();
         if errors.is_empty() {
             return Ok(did_all(task, visits).map(|()| true));
         }
-        let Some(remedy) =
-            errors.iter().filter_map(|error| remedy::of(error)).max().filter(|remedy| *remedy != Remedy::SeeOthers)
-        else {
-            return Ok(Err(Finding::new("hint", "a meeting without trouble fails, and no hint says what to do")));
+        let remedy = match remedy::of_all(&errors) {
+            Ok(remedy) => remedy,
+            Err(finding) => return Ok(Err(finding)),
         };
         self.say(format!("  the owners follow the hint: {remedy:?}"));
         match remedy {
@@ -362,6 +396,7 @@ impl World {
             }
             Remedy::NewStores => {
                 self.disks.iter().try_for_each(Disk::remove)?;
+                self.former_copies = self.disks.iter().map(Disk::copies).collect();
                 self.model.begin_anew();
             }
             Remedy::Allow => return self.allow().map(|allowed| allowed.map(|()| false)),
@@ -372,18 +407,30 @@ impl World {
         Ok(Ok(false))
     }
 
-    /// Compares the counts of the stores with the model's.
-    fn check_counts(&mut self) -> Result<(), Finding> {
+    /// Looks at all stores, and compares their counts with the model's. `all_open` is set where none may refuse.
+    fn check_stores(&mut self, all_open: bool) -> Step {
+        let mut told = Vec::new();
         for party in 0..self.options.parties {
-            let store = self.open(party);
-            let store = store.map_err(|error| Finding::new("counts", format!("party {party}: {error}")))?;
+            let (mut rng, bug) = (self.owners_rng(party), self.owners_bug());
+            let Some(store) = self.disks[usize::from(party)].look(&mut rng, bug)? else { continue };
+            let id = store.as_ref().ok().map(Store::id);
+            if let Err(finding) = self.model.check_store(party, id.as_deref(), is_given_up(&store)) {
+                return Ok(Err(finding));
+            }
+            let store = match store {
+                Ok(store) => store,
+                Err(error) if all_open => return Ok(Err(Finding::new("counts", format!("party {party}: {error}")))),
+                Err(_) => continue,
+            };
             let runs = |notice: &Notice| if let Notice::UnendedRuns(runs) = notice { Some(*runs) } else { None };
             let count = garblet::notices(&store).iter().find_map(runs).unwrap_or(0);
-            drop(store);
-            self.say(format!("party {party} counts {count} runs that have not ended"));
-            self.model.check_count(party, count)?;
+            told.push(format!("party {party} {count}"));
+            if let Err(finding) = self.model.check_count(party, count) {
+                return Ok(Err(finding));
+            }
         }
-        Ok(())
+        self.say(format!("  runs that have not ended: {}", told.join(", ")));
+        Ok(Ok(()))
     }
 }
 
