@@ -402,7 +402,8 @@ mod tests {
         begin(&mut store, "x", 2).expect("another one has ended");
         assert_eq!(notices(&store, "x", Vec::new()), [Notice::UnendedRuns(3)]);
         allow(&mut store).expect("memory");
-        assert_eq!((names(&store, "x", |_| None), notices(&store, "x", Vec::new())), (Vec::new(), Vec::new()));
+        let kept = SavedNames { name: "x".into(), outputs: Vec::new(), unended: 0, state: None };
+        assert_eq!((names(&store, "x", |_| None), notices(&store, "x", Vec::new())), (vec![kept], Vec::new()));
         begin(&mut store, "x", 0).expect("all were allowed");
     }
 
