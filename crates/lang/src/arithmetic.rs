@@ -88,8 +88,14 @@ impl Machine<'_> {
         Ok(low_wires(exact, ty))
     }
 
+    /// The lesser of two integers, or the greater if set.
+    pub(crate) fn extreme(&mut self, greater: bool, a: Word, b: Word, span: Span) -> Word {
+        let less = self.less(a, b, span);
+        if greater { self.select(less, b, a, span) } else { self.select(less, a, b, span) }
+    }
+
     /// Returns whether a number with at most one wire more than the type is out of its range.
-    fn is_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
+    pub(crate) fn is_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
         if exact.lo > ty.max() || exact.hi < ty.min() {
             return Word::TRUE;
         }
@@ -228,7 +234,7 @@ impl Machine<'_> {
         })
     }
 
-    fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
+    pub(crate) fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
         let scaled = |x: Number| x << amount;
         match (op, a.known()) {
             // All bits are shifted out.
@@ -503,7 +509,7 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
 }
 
 /// The sign: 1 if negative.
-fn sign(word: Word) -> Word {
+pub(crate) fn sign(word: Word) -> Word {
     if word.signed() { bit(word, word.width() - 1) } else { Word::FALSE }
 }
 

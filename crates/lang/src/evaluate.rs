@@ -8,7 +8,7 @@ use crate::{
     operation::Kind,
     place::is_simple,
     source_error::SourceError,
-    tree::{Access, BinaryOp, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
+    tree::{Access, BinaryOp, EnumTy, Expr, ExprKind, Method, Scalar, Span, Stmt, StmtKind, Ty},
     word::{Word, width_of},
 };
 
@@ -64,8 +64,7 @@ impl Machine<'_> {
                 if let Some(format) = float {
                     return self.float_extreme(*greater, x, y, format, span);
                 }
-                let less = self.less(x, y, span);
-                if *greater { self.select(less, y, x, span) } else { self.select(less, x, y, span) }
+                self.extreme(*greater, x, y, span)
             }
             ExprKind::Len(x) => {
                 let top = self.stack.len();
@@ -74,7 +73,7 @@ impl Machine<'_> {
                 self.release(top);
                 count
             }
-            ExprKind::Method(method, format, values) => self.method(*method, *format, values, span)?,
+            ExprKind::Method(method, ty, values) => self.method(*method, *ty, values, span)?,
             ExprKind::Root(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
                 match ty.float {
@@ -103,6 +102,14 @@ impl Machine<'_> {
             }
             _ => word,
         })
+    }
+
+    fn method(&mut self, method: Method, ty: Scalar, values: &[Expr], span: Span) -> Result<Word, SourceError> {
+        let values = values.iter().map(|value| self.scalar(value)).collect::<Result<Vec<_>, _>>()?;
+        match ty.float {
+            Some(format) => self.float_method(method, format, &values, span),
+            None => self.integer_method(method, ty, &values, span),
+        }
     }
 
     /// `x && y` or `x || y`.

@@ -12,7 +12,7 @@ use crate::{
     number::{Number, ONE, ZERO, mask, power},
     operation::Kind,
     source_error::SourceError,
-    tree::{BinaryOp, Expr, Method, Scalar, Span},
+    tree::{BinaryOp, Method, Scalar, Span},
     word::Word,
 };
 
@@ -177,22 +177,21 @@ impl Machine<'_> {
 
     /// A method of numbers of a format.
     ///
-    /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn method(
+    /// *Errors*: as [`Machine::float`].
+    pub(crate) fn float_method(
         &mut self,
         method: Method,
         format: Float,
-        values: &[Expr],
+        values: &[Word],
         span: Span,
     ) -> Result<Word, SourceError> {
-        let values = values.iter().map(|value| self.scalar(value)).collect::<Result<Vec<_>, _>>()?;
         let width = format.width() as u16;
         let (a, infinity) = (values[0], Word::constant(infinity(format)));
         let magnitude = |machine: &mut Self| machine.and(a, Word::constant(sign_of(format) - ONE), span);
         Ok(match method {
             Method::Abs => magnitude(self),
-            Method::Root => self.float(Kind::FloatRoot, format, &values, width, span)?,
-            Method::MulAdd => self.float(Kind::FloatMulAdd, format, &values, width, span)?,
+            Method::Root => self.float(Kind::FloatRoot, format, values, width, span)?,
+            Method::MulAdd => self.float(Kind::FloatMulAdd, format, values, width, span)?,
             Method::Min | Method::Max => self.float_extreme(method == Method::Max, a, values[1], format, span)?,
             Method::CopySign => {
                 let (magnitude, sign) = (magnitude(self), self.and(values[1], Word::constant(sign_of(format)), span));
@@ -213,6 +212,7 @@ impl Machine<'_> {
             Method::IsSignNegative => bit(a, width - 1),
             Method::IsSignPositive => self.not(bit(a, width - 1), span),
             Method::ToBits | Method::FromBits => a,
+            _ => return Err(SourceError::bug(span, "a method of integers")),
         })
     }
 

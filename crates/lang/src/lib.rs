@@ -30,6 +30,7 @@ mod float;
 mod front;
 mod front_end;
 mod gates;
+mod integer;
 mod join;
 mod known;
 mod list;

@@ -79,6 +79,11 @@ impl Panics {
         }
     }
 
+    /// Switches checks on or off; returns whether they were on.
+    pub(crate) fn switch(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.on, on)
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.on
     }

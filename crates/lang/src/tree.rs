@@ -349,10 +349,28 @@ pub(crate) enum BinaryOp {
     Shr,
 }
 
-/// A method of floating-point numbers.
+/// A method of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Abs,
+    AbsDiff,
+    UnsignedAbs,
+    CountOnes,
+    CountZeros,
+    LeadingZeros,
+    TrailingZeros,
+    /// The exponent has to be known.
+    Pow,
+    RotateLeft,
+    RotateRight,
+    SaturatingAdd,
+    SaturatingSub,
+    WrappingAdd,
+    WrappingMul,
+    WrappingNeg,
+    WrappingSub,
+    /// The root of an integer, rounded down.
+    IntegerRoot,
     Root,
     Min,
     Max,
@@ -403,8 +421,8 @@ pub(crate) enum ExprKind {
     Extreme(bool, Box<Expr>, Box<Expr>),
     /// The square root.
     Root(Box<Expr>),
-    /// A method of a format, of the first value.
-    Method(Method, Float, Vec<Expr>),
+    /// A method of a type, of the first value.
+    Method(Method, Scalar, Vec<Expr>),
     Block(Vec<Stmt>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Match {

@@ -271,23 +271,24 @@ impl Context<'_> {
         })
     }
 
-    /// A method of a floating-point number.
+    /// A method of a number.
     fn method(&mut self, expr: &ast::Expr, at: Span) -> Costed<ExprKind> {
-        let (method, format, parts) = match &expr.kind {
+        let (method, ty, parts) = match &expr.kind {
             ast::ExprKind::Method(method, parts) => (*method, None, parts),
-            ast::ExprKind::FromBits(format, parts) => (Method::FromBits, Some(*format), parts),
+            ast::ExprKind::FromBits(format, parts) => (Method::FromBits, Some(Scalar::float(*format)), parts),
             _ => return Err(SourceError::bug(at, "a value other than a method")),
         };
         let (values, cost) = self.all(parts)?;
-        let own = || values.first().and_then(|value| value.ty.scalar()?.float);
-        let Some(format) = format.or_else(own) else { return Err(SourceError::bug(at, "a method of another type")) };
-        let width = u64::from(format.width());
+        let own = || values.first().and_then(|value| value.ty.scalar());
+        let Some(ty) = ty.or_else(own) else { return Err(SourceError::bug(at, "a method of another type")) };
+        let width = u64::from(ty.bits);
         let own = match method {
-            Method::MulAdd | Method::Root => width * width,
-            Method::Min | Method::Max => FLOAT_COST * width,
-            _ => width,
+            Method::MulAdd | Method::Root | Method::IntegerRoot | Method::WrappingMul | Method::Pow => width * width,
+            Method::Min | Method::Max if ty.float.is_some() => FLOAT_COST * width,
+            Method::RotateLeft | Method::RotateRight => 5 * width,
+            _ => 2 * width,
         };
-        Ok((ExprKind::Method(method, format, values), cost.saturating_add(own)))
+        Ok((ExprKind::Method(method, ty, values), cost.saturating_add(own)))
     }
 
     /// An array as a list.

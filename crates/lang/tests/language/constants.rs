@@ -203,7 +203,7 @@ fn sources_of_the_repository_are_accepted_without_warnings() {
 
 #[test]
 fn only_a_party_gives_a_constant_and_an_integer_for_a_float_must_be_one_of_its_numbers() {
-    for name in ["f64::EPS", "u8::BITS", "bool::MAX"] {
+    for name in ["f64::EPS", "u8::EPSILON", "bool::MAX"] {
         let source = format!("const X: usize = {name};\npub fn main(a: u8, b: u8) -> u8 {{ a }}");
         let (ty, constant) = name.split_once("::").expect("two words");
         let expected = format!("the type `{ty}` has no constant `{constant}`");

@@ -60,7 +60,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
         &[
-            "expected the end of the field, got `(` @ 2:10 ? the only methods are `.len()`, `.push(x)` and those of floating-point numbers, such as `.abs()`: call a function, `f(x)`",
+            "expected the end of the field, got `(` @ 2:10 ? the only methods are `.len()`, `.push(x)` and some of those that numbers have in Rust, such as `.abs()`: call a function, `f(x)`",
         ],
     ),
     (

@@ -51,6 +51,15 @@ def shr(t, a, n):
     if not 0 <= n < t[0]: raise Panic("arithmetic overflow")
     return a >> n
 def inv(t, a): return ~a if t[1] else (1 << t[0]) - 1 - a
+def bits(t, a): return a & (1 << t[0]) - 1
+def rotate(t, a, n):
+    n %= t[0]
+    return wrap(t, bits(t, a) << n | bits(t, a) >> t[0] - n)
+def saturate(t, v):
+    low, high = ends(t)
+    return min(max(v, low), high)
+def leading(t, a): return t[0] - bits(t, a).bit_length()
+def trailing(t, a): return (a & -a).bit_length() - 1 if a else t[0]
 def pick(list, k):
     if k >= len(list): raise Panic("index out of bounds")
     return list[k]
@@ -160,7 +169,7 @@ impl Generator<'_> {
         let depth = depth - 1;
         let (_, signed) = ty;
         let t = python(ty);
-        match self.below(14) {
+        match self.below(17) {
             0 => self.variable(ty),
             1 => {
                 let from = self.ty();
@@ -201,6 +210,7 @@ impl Generator<'_> {
                 Both::new(ours, format!("pick([{}, {}, {one}], {})", x.theirs, y.theirs, k.theirs), true)
             }
             8 | 9 => self.shift(ty, depth),
+            10..=12 => self.method(ty, depth),
             _ => self.binary(ty, depth),
         }
     }
@@ -222,6 +232,63 @@ impl Generator<'_> {
         };
         let theirs = format!("{function}({}, {}, {})", python(ty), x.theirs, amount.theirs);
         Both::new(format!("({} {op} {})", x.ours, amount.ours), theirs, x.typed)
+    }
+
+    fn method(&mut self, ty: Ty, depth: usize) -> Both {
+        let (bits, signed) = ty;
+        let t = python(ty);
+        let x = self.certain(ty, depth);
+        let with = |method: String, theirs: String| Both::new(format!("{}.{method}", x.ours), theirs, true);
+        match self.below(9) {
+            0..=2 => {
+                let y = self.expr(ty, depth);
+                let (name, function, op) = [
+                    ("wrapping_add", "wrap", "+"),
+                    ("wrapping_sub", "wrap", "-"),
+                    ("wrapping_mul", "wrap", "*"),
+                    ("saturating_add", "saturate", "+"),
+                    ("saturating_sub", "saturate", "-"),
+                ][self.below(5)];
+                with(format!("{name}({})", y.ours), format!("{function}({t}, {} {op} {})", x.theirs, y.theirs))
+            }
+            3 => {
+                let by = self.certain((32, false), 0);
+                let (name, sign) = [("left", ""), ("right", "-")][self.below(2)];
+                with(format!("rotate_{name}({})", by.ours), format!("rotate({t}, {}, {sign}{})", x.theirs, by.theirs))
+            }
+            4 => with("wrapping_neg()".into(), format!("wrap({t}, -{})", x.theirs)),
+            5 if signed => with("abs()".into(), format!("fit({t}, abs({}))", x.theirs)),
+            5 => with("isqrt()".into(), format!("math.isqrt({})", x.theirs)),
+            6 => {
+                let exponent = self.below(5);
+                with(format!("pow({exponent})"), format!("fit({t}, {} ** {exponent})", x.theirs))
+            }
+            7 if !signed => {
+                let other = (bits, self.chance(50));
+                let (x, y) = (self.certain(other, depth), self.expr(other, depth));
+                let theirs = format!("abs({} - {})", x.theirs, y.theirs);
+                Both::new(format!("{}.abs_diff({})", x.ours, y.ours), theirs, true)
+            }
+            7 => {
+                let method = ["min", "max"][self.below(2)];
+                let y = self.expr(ty, depth);
+                with(format!("{method}({})", y.ours), format!("{method}({}, {})", x.theirs, y.theirs))
+            }
+            _ => {
+                let of = self.ty();
+                let x = self.certain(of, depth);
+                let o = python(of);
+                let (name, theirs) = [
+                    ("count_ones", format!("bits({o}, {}).bit_count()", x.theirs)),
+                    ("count_zeros", format!("({} - bits({o}, {}).bit_count())", of.0, x.theirs)),
+                    ("leading_zeros", format!("leading({o}, {})", x.theirs)),
+                    ("trailing_zeros", format!("trailing({o}, {})", x.theirs)),
+                ][self.below(4)]
+                .clone();
+                let ours = format!("({}.{name}() as {})", x.ours, self::name(ty));
+                Both::new(ours, format!("wrap({t}, {theirs})"), true)
+            }
+        }
     }
 
     fn binary(&mut self, ty: Ty, depth: usize) -> Both {

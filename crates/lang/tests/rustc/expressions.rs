@@ -2,7 +2,7 @@
 
 use crate::{
     generator::{Generator, SIZE, Variable},
-    tree::{Block, Expr, Fields, Int, Size, Ty, USIZE},
+    tree::{Block, Expr, Fields, INTS, Int, Size, Ty, USIZE},
 };
 
 /// Numbers at the borders of types.
@@ -415,7 +415,7 @@ impl Generator {
         // The function language has fewer bits of `usize`.
         let narrow = int.name == "usize";
         let risky = self.dice.chance(12);
-        match self.dice.below(20) {
+        match self.dice.below(22) {
             0..=4 if risky || narrow => {
                 let op = self.dice.pick(if narrow { &["+", "-", "/", "%"] } else { &["+", "-", "*", "/", "%"] });
                 Expr::Binary(op, boxed(self.value(&ty, depth)), boxed(self.value(&ty, depth)))
@@ -453,7 +453,55 @@ impl Generator {
             13 if !narrow => Expr::Unary('!', boxed(self.value(&ty, depth))),
             14 if int.signed => Expr::Unary('-', boxed(self.value(&ty, depth))),
             15..=17 => self.cast(int, depth),
+            20..=21 if !narrow => self.method(int, depth),
             _ => self.leaf(&ty),
+        }
+    }
+
+    /// A method whose result has that type. None overflows: rustc tells a line of the standard library.
+    fn method(&mut self, int: Int, depth: usize) -> Expr {
+        let ty = Ty::Int(int);
+        let known = |value: Expr, ty: &Ty| Expr::Cast(boxed(value), ty.clone());
+        let first = known(self.value_when(false, &ty, depth), &ty);
+        let method = |name, parts: Vec<Expr>| Expr::Method(name, parts);
+        match self.dice.below(12) {
+            0..=5 => {
+                let two =
+                    ["wrapping_add", "wrapping_sub", "wrapping_mul", "saturating_add", "saturating_sub", "min", "max"];
+                let name = self.dice.pick(&two);
+                let second = self.value_when(true, &ty, depth);
+                method(name, vec![first, second])
+            }
+            6 | 7 => {
+                let name = self.dice.pick(&["rotate_left", "rotate_right"]);
+                let by = self.value_when(true, &Ty::Int(INTS[2]), depth);
+                method(name, vec![first, by])
+            }
+            8 => method("wrapping_neg", vec![first]),
+            9 => {
+                let small = Expr::Binary("&", boxed(first), boxed(self.literal(int, 3)));
+                let exponent = Expr::Literal(self.dice.below(5).to_string());
+                method("pow", vec![known(small, &ty), exponent])
+            }
+            10 if int.signed => {
+                let half = Expr::Binary("/", boxed(first), boxed(self.literal(int, 2)));
+                method("abs", vec![known(half, &ty)])
+            }
+            _ if int.signed => self.leaf(&ty),
+            10 => {
+                let other =
+                    INTS.into_iter().find(|other| other.signed && other.bits == int.bits).expect("a signed one");
+                let ty = Ty::Int(if self.dice.chance(50) { other } else { int });
+                let first = known(self.value_when(false, &ty, depth), &ty);
+                let second = self.value_when(true, &ty, depth);
+                method("abs_diff", vec![first, second])
+            }
+            _ if int.bits == 32 => {
+                let ty = Ty::Int(self.dice.pick(&INTS[..10]));
+                let name = self.dice.pick(&["count_ones", "count_zeros", "leading_zeros", "trailing_zeros"]);
+                method(name, vec![known(self.value_when(false, &ty, depth), &ty)])
+            }
+            _ => method("isqrt", vec![first]),
         }
     }
 

@@ -92,29 +92,41 @@ impl Checker<'_> {
     /// The type of a method's result.
     fn method(&mut self, method: Method, parts: &mut [Expr], span: Span) -> Checked<Type> {
         self.all(parts.iter_mut())?;
-        self.arity(methods::arity(method) - 1, parts.len() - 1, span)?;
-        let ty = self.shallow(&parts[0].ty);
-        let Type::Float(format) = ty else {
-            let at = parts[0].span;
-            if let Type::Open(Open::Decimal, _) = ty {
-                let fault = SourceError::new(at, "the type of this number is not known here");
-                return self.refuse(fault.hint("state it, as in `1.5f64` or `let x: f64 = 1.5;`"));
-            }
-            let fault = SourceError::new(at, format!("expected f32 or f64, got {}", self.so_far(&ty)));
-            return self.refuse(fault.hint("other types have no methods: call a function, as in `max(a, b)`"));
-        };
+        let (name, arity) = methods::described(method);
+        self.arity(arity - 1, parts.len() - 1, span)?;
+        let (ty, at) = (self.shallow(&parts[0].ty), parts[0].span);
+        let own = methods::names(&ty);
+        if !own.contains(&name) {
+            return self.refuse(self.no_method(&ty, name, &own, at));
+        }
+        let (second, result) = methods::types(method, &ty);
         let mut all = Ok(());
         for part in &mut parts[1..] {
-            all = self.check(part, &ty).and(all);
+            all = self.check(part, &second).and(all);
         }
         all?;
-        Ok(match method {
-            Method::IsNan | Method::IsInfinite | Method::IsFinite | Method::IsSignNegative | Method::IsSignPositive => {
-                Type::Bool
+        Ok(result)
+    }
+
+    /// The fault for a type that has no method of that name, only its own.
+    fn no_method(&self, ty: &Type, name: &str, own: &[&str], at: Span) -> SourceError {
+        match ty {
+            Type::Open(open @ (Open::Decimal | Open::Integer), _) => {
+                let example =
+                    if *open == Open::Decimal { "1.5f64` or `let x: f64 = 1.5;" } else { "5u8` or `let x: u8 = 5;" };
+                let fault = SourceError::new(at, "the type of this number is not known here");
+                fault.hint(format!("state it, as in `{example}`"))
             }
-            Method::ToBits => Type::Int(Int::Unsigned(format.width() as u16)),
-            _ => ty,
-        })
+            _ => {
+                let fault = SourceError::new(at, format!("{} has no method `{name}`", self.so_far(ty)));
+                match own {
+                    [] => fault.hint(
+                        "only integers and floating-point numbers have this one: call a function, as in `max(a, b)`",
+                    ),
+                    _ => fault.hint(format!("its methods are {}", own.join(", "))),
+                }
+            }
+        }
     }
 
     /// The type of `f64::from_bits(x)`.

@@ -66,7 +66,7 @@ impl Parser<'_> {
         let at = whole.span.to(token.span);
         let is_method = matches!(token.kind, Kind::Word(word) if methods::named(word).is_some());
         if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind
-            && !(is_method && matches!(whole.kind, ExprKind::Decimal(_)))
+            && !is_method
         {
             return Err(
                 SourceError::new(at, "numbers have no fields").hint("write a digit after the point, as in `1.0`")
@@ -117,7 +117,7 @@ impl Parser<'_> {
             true => {
                 let fault = self.unexpected("the end of the field");
                 Err(fault.hint(
-                    "the only methods are `.len()`, `.push(x)` and those of floating-point numbers, such as `.abs()`: call a function, `f(x)`",
+                    "the only methods are `.len()`, `.push(x)` and some of those that numbers have in Rust, such as `.abs()`: call a function, `f(x)`",
                 ))
             }
             false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
@@ -339,12 +339,13 @@ fn no_position(number: &str, at: Span) -> SourceError {
     SourceError::new(at, format!("there is no field `{number}`")).hint("the first field of a tuple is `.0`")
 }
 
-/// `TYPE::MAX` or `TYPE::MIN`.
+/// `TYPE::MAX`, `TYPE::MIN` or `TYPE::BITS`.
 pub(super) fn bound(ty: &str, which: &str) -> Option<Literal> {
     let ty = Int::named(ty)?;
     match which {
         "MAX" => Some(Literal { value: ty.max(), minus: false, suffix: Some(ty) }),
         "MIN" => Some(Literal { value: ty.min(), minus: ty.is_signed(), suffix: Some(ty) }),
+        "BITS" => Some(Literal { value: ty.scalar().bits.into(), minus: false, suffix: Some(Int::Unsigned(32)) }),
         _ => None,
     }
 }
