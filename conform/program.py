@@ -218,7 +218,7 @@ def from_json(source: str) -> Program:
     """The program of a program file (file 5, "Program files")."""
     plain = _COMMENT.sub(lambda found: found[1] or " ", source)
     file = json.loads(plain, object_pairs_hook=_unique)
-    if (of := file.get("format", 1)) != 1 or isinstance(of, bool):
+    if type(of := file.get("format", 1)) is not int or of != 1:
         raise CallError(f"program file: is of format {of!r}, expected 1")
     unknown = set(file) - {"format", "name", "components", "inputs", "instances", "outputs"}
     if unknown:

@@ -62,8 +62,9 @@ class Test(unittest.TestCase):
         two = read("programs.json")["two"]
         stated = program.from_json(two["file"].replace("{", '{"format": 1, ', 1))
         self.assertEqual(stated.digest().hex(), two["digest"])
-        with self.assertRaises(notation.CallError):
-            program.from_json(two["file"].replace("{", '{"format": 2, ', 1))
+        for other in ["2", "1.0", "true", '"1"', "null"]:
+            with self.assertRaises(notation.CallError):
+                program.from_json(two["file"].replace("{", f'{{"format": {other}, ', 1))
 
     def order(self, schedule: order.Schedule, expected: dict[str, Any], by_depth: bool) -> None:
         self.assertEqual(schedule.digest(by_depth).hex(), expected["digest"])
