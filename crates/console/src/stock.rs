@@ -380,8 +380,8 @@ pub fn remember_library(store: &mut Store, library: &Path) -> Result<(), Failure
 
 /// The library file from which a store was filled. Its digest tells whether it is still the same.
 fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
-    let state = store.state(LIBRARY_STATE).filter(|state| state.version == LIBRARY_STATE_VERSION);
-    match state.and_then(|state| String::from_utf8(state.bytes.clone()).ok()) {
+    let path = store.state_of(LIBRARY_STATE, LIBRARY_STATE_VERSION).map_err(|e| store_failure(&e))?;
+    match path.and_then(|path| String::from_utf8(path.to_vec()).ok()) {
         Some(path) => Ok(path.into()),
         None => Err(Failure::call(format!("{}: the store was never filled from a library", store.folder().display()))
             .hint("give --library FILE, or fill it with `garblet prepare`")),

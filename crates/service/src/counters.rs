@@ -246,12 +246,10 @@ impl Counters {
     }
 
     fn begun(&self) -> Vec<(String, Option<Receipt>)> {
-        let begun = self.store.states().filter(|(_, state)| state.version == BEGUN);
-        begun
-            .filter_map(|(name, state)| {
-                Some((name.strip_prefix(BEGINNING)?.into(), serde_json::from_slice(&state.bytes).ok()))
-            })
-            .collect()
+        let begun = self.store.states().filter_map(|(name, state)| Some((name.strip_prefix(BEGINNING)?, state)));
+        // One of another version has begun, too, though nobody can say more of it.
+        let receipt = |state: &State| (state.version == BEGUN).then(|| serde_json::from_slice(&state.bytes).ok());
+        begun.map(|(session, state)| (session.into(), receipt(state).flatten())).collect()
     }
 
     fn ended(&mut self, session: &str) -> Result<(), StoreError> {
@@ -527,7 +525,12 @@ mod tests {
         drop(counters);
         let counters = SharedCounters::new(open(folder.path()));
         assert_eq!(counters.begun(), [("7".to_string(), Some(begun()))]);
-        counters.ended("7").expect("written");
+        let other = State { version: BEGUN + 1, bytes: vec![1] };
+        counters.lock().store.set_state(&begun_name("8"), other).expect("written");
+        assert_eq!(counters.begun()[1], ("8".to_string(), None), "it has begun, though another version wrote it");
+        for session in ["7", "8"] {
+            counters.ended(session).expect("written");
+        }
         assert_eq!(counters.begun(), []);
         drop(counters);
         assert_eq!(open(folder.path()).begun(), []);
