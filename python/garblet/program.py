@@ -81,6 +81,20 @@ class Program:
         of = None if parties is None else list(parties)
         return self._derived(self._native.with_recipients(output, of), (Program.with_recipients, self, output, of))
 
+    def masked(self, output: str, party: int) -> Program:
+        """The same program, where the others learn an output only under a mask: its sum with one more input `{output}_mask` of `party`, modulo 2^64.
+
+        If `party` gives a random mask in each of many runs, the others learn nothing of a single result. Of all, they learn the sum of the results, if `party` reveals the
+        sum of its masks. A random mask is `secrets.randbelow(2**64)`.
+
+        >>> masked = load("lib:intersection-sum(4,4,8,8)").masked("sum", 0)
+        >>> masked.evaluate(a=[5, 9], b={"key": [3, 5], "value": [30, 50]}, sum_mask=2**64 - 1)
+        {'size': 1, 'sum': 49, 'in_order': True}
+        >>> masked.outputs[1].recipients
+        [1]
+        """
+        return self._derived(self._native.masked(output, party), (Program.masked, self, output, party))
+
     def evaluate(self, /, **inputs: Value) -> dict[str, Any]:
         """Evaluates in the clear: the reference answer.
 

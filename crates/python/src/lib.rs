@@ -8,6 +8,7 @@ mod identity;
 mod job;
 mod leaving;
 mod local;
+mod masked;
 mod party;
 mod plan;
 mod program;

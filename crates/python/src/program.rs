@@ -10,7 +10,15 @@ use garblet::{
 };
 use pyo3::{prelude::*, types::PyDict};
 
-use crate::{fault::Fault, leaving::Call, report::outputs, value, value::How, waiting::beside};
+use crate::{
+    fault::Fault,
+    leaving::Call,
+    masked::{Unmasked, masked},
+    report::outputs,
+    value,
+    value::How,
+    waiting::beside,
+};
 
 /// A program: the function, the owner of each input and the recipients of each output. It is immutable.
 #[pyclass(frozen, module = "garblet")]
@@ -209,6 +217,22 @@ impl Program {
         program.set_recipients(places[at], recipients);
         tell_panics(&mut program);
         Ok(Program(Arc::new(program)))
+    }
+
+    /// The same with a mask of a party on an output.
+    fn masked(&self, py: Python<'_>, output: &str, party: u16) -> PyResult<Program> {
+        let (places, known): (Vec<usize>, Vec<&str>) =
+            results(&self.0).map(|(at, output)| (at, &output.port.name[..])).unzip();
+        let made = position("output", output, &known).and_then(|at| {
+            known_party(party)?;
+            masked(&self.0, places[at], Party(party)).map_err(|why| match why {
+                Unmasked::Type(ty) => {
+                    Fault::usage(format!("output `{output}`: expected an unsigned number of at most 64 bits, got {ty}"))
+                }
+                Unmasked::Program(error) => Fault::usage(error),
+            })
+        });
+        made.map(|program| Program(Arc::new(program))).map_err(|fault| fault.raise(py))
     }
 
     /// Evaluates in the clear. `inputs` has the inputs of all parties as JSON.
