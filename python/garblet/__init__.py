@@ -36,6 +36,7 @@ from .report import PhaseCost, Report
 from .secret import Secret, SecretArray, SecretList
 from .service import Service, acall, call
 from .session import Arrange, Session, Store
+from .sharding import Sharding, Shards
 from .trace import Function, function, i8, i16, i32, i64, u8, u16, u32, u64
 from .values import Inputs, Value
 from .visit import Agreement, Visit, aresume, avisit, resume, visit
@@ -81,6 +82,8 @@ __all__ = [
     "SecretList",
     "Service",
     "Session",
+    "Sharding",
+    "Shards",
     "Store",
     "StoreError",
     "UsageError",

@@ -67,6 +67,8 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
         _check_index(value, path)
     else:
         column = _column(value, path, of)
+    if isinstance(column, _Written):
+        return column
     words = port.words if port is not None else None
     if isinstance(column, (bytes, bytearray)) and port is not None and (port.type.startswith("bytes") or _is_of_bytes(words)):
         return {"hex": bytes(column).hex()}
@@ -75,6 +77,29 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
     if port is not None and words is not None and has_memory and not isinstance(column, (bytes, bytearray)) and _is_buffer(column):
         return _words(memoryview(column), words, port.type, path)
     return _Writer(port).write(column, of, path, 0)
+
+
+def columns_by_name(table: Value, path: str) -> dict[str, Value] | None:
+    """The columns of a data frame or a mapping of columns, each as memory or a list; None if it is neither. Refuses missing values and times."""
+    if type(table).__name__ == "LazyFrame":
+        return {"": _column(table, path, None)}
+    names = list(table) if isinstance(table, Mapping) else columns_of(table)
+    if names is None:
+        return None
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        raise InputError(f"{path}: expected columns of different names")
+    if isinstance(table, Mapping):
+        _check_index(table, path)
+    return {text: list_column(table[name], path) for text, name in zip(texts, names, strict=True)}
+
+
+def list_column(value: Value, path: str) -> Value:
+    """A column of any library as memory or a list. Refuses missing values and times."""
+    column = _column(value, path, None)
+    if not _has_rows(column) or getattr(column, "ndim", 1) == 0:
+        raise InputError(f"{path}: expected a column, got a {type(column).__name__}", "give a list, an array or a column of a frame")
+    return column
 
 
 def _check_index(columns: Mapping[Any, Value], path: str) -> None:
@@ -263,7 +288,18 @@ def _rows(frame: Value, names: list[Any], path: str, known: Mapping[str, Shape] 
         at = next(k for k, length in enumerate(lengths) if length != lengths[0])
         got = "different ones" if known is None else f"{lengths[0]} in `{names[0]}` and {lengths[at]} in `{names[at]}`"
         raise InputError(f"{path}: expected columns of one length, got {got}")
-    return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = (dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True))
+    # The fields are those of the records, so there is nothing more to check.
+    return _Written(rows) if known is not None and all(map(_are_integers, columns)) else list(rows)
+
+
+class _Written(list[Any]):
+    """Rows that need not be written once more, since all their values are whole numbers of a size that programs have."""
+
+
+def _are_integers(values: Any) -> bool:
+    """Whether these are a list of plain whole numbers that are not too large: a check of many at once."""
+    return type(values) is list and set(map(type, values)) == {int} and max(max(values), -min(values)).bit_length() <= _BITS_MAX
 
 
 def _has_rows(value: Value) -> bool:
@@ -395,6 +431,9 @@ class _Writer:
         return written
 
     def _elements(self, value: Any, of: Shape | None, path: str, depth: int) -> list[Any]:
+        if _are_integers(value) and (of is None or of.fields is None) and (self._left is None or len(value) <= self._left):
+            self._left = None if self._left is None else self._left - len(value)
+            return list(value)
         elements = _iterator(value)
         if elements is None:
             hint = "for the days since 1970-01-01, (day - datetime.date(1970, 1, 1)).days" if hasattr(value, "isoformat") else None

@@ -14,6 +14,7 @@ from typing import Any
 import garblet
 import numpy as np
 import pytest
+from garblet.values import encode
 
 
 def through(type: str, value: Any) -> Any:
@@ -617,3 +618,16 @@ def test_frames_of_polars_that_are_lazy_and_wide_words() -> None:
     with pytest.raises(garblet.InputError, match="got a LazyFrame") as caught:
         garblet.load("lib:intersection-sum(4,4,32,32)").evaluate(a=[1], b=polars.DataFrame({"key": [1], "value": [2]}).lazy())
     assert caught.value.hint == "value.collect()"
+
+
+def test_rows_of_whole_numbers_are_written_as_others_are() -> None:
+    program = garblet.load("lib:intersection-sum(3,3,16,16)")
+    columns = {"key": [5, 7], "value": [1, 2]}
+    at_once = encode(list(program.inputs), {"a": [5, 7], "b": columns})
+    one_by_one = encode(list(program.inputs), {"a": (5, np.int64(7)), "b": [{"key": np.int8(5), "value": 1}, {"key": 7, "value": 2}]})
+    assert at_once == one_by_one == encode(list(program.inputs), {"a": np.array([5, 7]), "b": {name: np.array(column) for name, column in columns.items()}})
+    for wrong, words in (({**columns, "value": [1, 2**9000]}, "more than 8192 bits"), ({**columns, "value": [1, True]}, "expected u16"), ({**columns, "key": [5, -7]}, "out of range")):
+        with pytest.raises(garblet.InputError, match=words):
+            program.evaluate(a=[5], b=wrong)
+    with pytest.raises(garblet.InputError, match="got more elements than that has bits"):
+        program.evaluate(a=list(range(70_000)), b=columns)
