@@ -36,6 +36,8 @@ from garblet import (
     Protocol,
     Report,
     Session,
+    Sharding,
+    Shards,
     Store,
     UsageError,
     compile,
@@ -242,9 +244,9 @@ class _Records:
 
 def map(
     program: Program,
-    table: Inputs | Sequence[Inputs] | Any,
+    table: Inputs | Sequence[Inputs] | Shards | Any,
     *,
-    shards: int,
+    shards: int | Sharding,
     party: int,
     peer: Calling | Listening,
     session: str,
@@ -267,13 +269,17 @@ def map(
     own store, on the node with the resource `garblet_slot_{slot}`. Both parties must give the same `session`, which serves only once, and the same `shards`, `slots`,
     `attempts`, program and protocol.
 
+    With a `garblet.Sharding` as `shards`, which both compare, `table` is what its `cut` returns, or a list with the inputs of each shard.
+
     Raises `ShardsError` if a shard panicked or has no result after `attempts` rounds, or if the job ends early with some results; raises `CheatingError` at once. Any
     exception that ends the job, even Ctrl-C, has the results so far as `reports`.
     """
-    _check(shards, party, slots, attempts, session, stores, cpus)
+    sharding = shards if isinstance(shards, Sharding) else None
+    count = shards.shards if isinstance(shards, Sharding) else shards
+    _check(count, party, slots, attempts, session, stores, cpus)
     _look_for_room(slots, cpus, stores is not None)
     _look_for_package()
-    frozen = _frozen(program, table, shards, party)
+    frozen = _frozen(program, table, count, party, sharding)
     folder = Path(records) if records is not None else configuration() / "ray"
     task = _Task(
         program, party, peer, os.fspath(identity), protocol, dict(params or {}), timeout, top_up, stores, store_key
@@ -282,10 +288,12 @@ def map(
         "program": program.digest.hex(),
         "protocol": protocol,
         "params": sorted((name, str(value)) for name, value in task.params.items()),
-        "shards": shards,
+        "shards": count,
         "slots": slots,
         "attempts": attempts,
     }
+    if sharding is not None:
+        agreed["sharding"] = sharding.agreement
     salt = secrets.token_hex(16)
     digests = [hashlib.sha256((salt + encoded).encode()).hexdigest() for encoded in frozen]
     reports: dict[int, Report] = {}
@@ -387,13 +395,27 @@ def _without_package(error: Exception) -> UsageError | None:
     return UsageError("the workers have no package garblet-ray", "install it on every node: pip install garblet-ray")
 
 
-def _frozen(program: Program, table: Any, shards: int, party: int) -> list[str]:
+def _parts(program: Program, table: Any, shards: int, sharding: Sharding | None) -> Sequence[Inputs] | Shards:
+    """The inputs of every shard."""
+    if sharding is not None:
+        sharding.check(program)
+    if isinstance(table, Shards):
+        if table.sharding != sharding:
+            raise UsageError("shards: expected the sharding by which the table was cut, got another", "give shards=sharding, which both parties compare")
+    elif not isinstance(table, (list, tuple)):
+        if sharding is not None:
+            raise UsageError(f"table: expected the inputs of each shard, got a {type(table).__name__}", "sharding.cut(input, table, key=...) cuts it by key")
+        table = _cut(table, shards)
+    if len(table) != shards:
+        raise UsageError(f"table: expected {shards} shards, got {len(table)}")
+    parts: Sequence[Inputs] | Shards = table
+    return parts
+
+
+def _frozen(program: Program, table: Any, shards: int, party: int, sharding: Sharding | None = None) -> list[str]:
     """The checked inputs of every shard, as sent to workers."""
-    parts = list(table) if isinstance(table, (list, tuple)) else _cut(table, shards)
-    if len(parts) != shards:
-        raise UsageError(f"table: expected {shards} shards, got {len(parts)}")
     frozen = []
-    for shard, inputs in enumerate(parts):
+    for shard, inputs in enumerate(_parts(program, table, shards, sharding)):
         try:
             encoded = encode(program._native.inputs, inputs)
             program._native.check(party, encoded)

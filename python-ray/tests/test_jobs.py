@@ -164,6 +164,49 @@ def test_frames_of_others_are_cut_alike(jobs: Any, library: str) -> None:
     assert jobs._frozen(program, frame, 2, 0) == jobs._frozen(program, columns, 2, 0)
 
 
+def by_key(shards: int = 2, seed: str = "drawn when both tables were fixed") -> tuple[garblet.Sharding, garblet.Program]:
+    """How two tables are cut by key, and the program that joins their shards."""
+    sharding = garblet.Sharding(shards=shards, rows={"a": 9, "b": 12}, seed=seed)
+    return sharding, garblet.load("lib:intersection-sum({a},{b},16,16)".format(**sharding.room))
+
+
+def test_tables_that_are_cut_by_key_are_the_inputs_of_shards(jobs: Any) -> None:
+    sharding, program = by_key(3)
+    own = sharding.cut("a", np.array([7, 3, 5, 4], dtype=np.int64))
+    frozen = jobs._frozen(program, own, 3, 0, sharding)
+    assert frozen == jobs._frozen(program, list(own), 3, 0, sharding) == jobs._frozen(program, [{"a": list(part["a"])} for part in own], 3, 0)
+    theirs = sharding.cut("b", {"key": [7, 9], "value": [1, 2]}, key="key")
+    assert len(jobs._frozen(program, theirs, 3, 1, sharding)) == 3
+
+
+def test_a_table_goes_with_the_agreement_by_which_it_was_cut(jobs: Any) -> None:
+    sharding, program = by_key(3)
+    own = sharding.cut("a", [7, 3, 5, 4])
+    for table, agreed, words in (
+        (own, None, "expected the sharding by which the table was cut"),
+        (own, by_key(3, "another one, by mistake")[0], "expected the sharding by which the table was cut"),
+        ({"a": [1, 2, 3]}, sharding, "table: expected the inputs of each shard, got a dict"),
+        (list(own)[:2], sharding, "table: expected 3 shards, got 2"),
+    ):
+        with pytest.raises(garblet.UsageError, match=words):
+            jobs._frozen(program, table, 3, 0, agreed)
+    other = garblet.load("lib:intersection-sum(9,11,16,16)")
+    with pytest.raises(garblet.UsageError, match="input `.`: expected a list of at most [0-9]+ rows, the room of a shard"):
+        jobs._frozen(other, own, 3, 0, sharding)
+
+
+def test_both_parties_compare_how_they_cut(jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes(jobs, monkeypatch, lambda _: report())
+    compared = []
+    monkeypatch.setattr(jobs, "_status", lambda agreed, count: compared.append(agreed))
+    for number, seed in enumerate(("drawn when both tables were fixed", "another one, by mistake")):
+        sharding, program = by_key(2, seed)
+        job(jobs, tmp_path, program=program, table=sharding.cut("a", [7, 3]), shards=sharding, session=f"risk-{number}")
+        manifest = (tmp_path / "records" / f"risk-{number}.jsonl").read_text()
+        assert compared[-1]["sharding"] == sharding.agreement and sharding.agreement in manifest and seed not in manifest
+    assert {**compared[0], "sharding": ""} == {**compared[1], "sharding": ""} and compared[0] != compared[1]
+
+
 def test_a_value_that_does_not_fit_names_its_shard(jobs: Any) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"alice": pandas.array([1, 2, 3, None], dtype="UInt32")})
