@@ -25,8 +25,8 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["console", "constant-time", "party", "sim", "web"],
-    &["python", "service"],
+    &["console", "constant-time", "sim", "web"],
+    &["party", "python", "service"],
     &["cli"],
     &["lab"],
 ];

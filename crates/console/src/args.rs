@@ -1,50 +1,57 @@
 //! Arguments and options that several commands share.
 
+#[cfg(feature = "system")]
+mod choice;
+
 use std::{num::NonZeroU32, path::PathBuf, str::FromStr, time::Duration};
 
-use clap::Args;
-use garblet::{Adversary, Party, Protocol, circuit::Recipients, formats::rewire::NewInput, net::SimulatedLink};
+use garblet::{Party, circuit::Recipients, formats::rewire::NewInput};
+
+#[cfg(feature = "system")]
+pub use choice::{ChoiceArgs, ProtocolArgs};
 
 /// The program, and changes to who gives and who learns what.
-#[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "system", derive(clap::Args))]
 pub struct ProgramArgs {
     /// A function source (.garble.rs), a circuit file (Bristol, BLIF, AIGER, Yosys, bench, ABY), a program file (JSON or .gbc), or lib:NAME
-    #[arg(value_name = "PROGRAM")]
+    #[cfg_attr(feature = "system", arg(value_name = "PROGRAM"))]
     pub program: String,
     /// Changes to it.
-    #[command(flatten)]
+    #[cfg_attr(feature = "system", command(flatten))]
     pub changes: ProgramChanges,
 }
 
 /// Changes to a program.
-#[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "system", derive(clap::Args))]
 pub struct ProgramChanges {
     /// Cut all input wires of a circuit file into ports of these parties, in order; without a WIDTH, an input of the file
-    #[arg(long, value_name = "NAME[:WIDTH]=K,..")]
+    #[cfg_attr(feature = "system", arg(long, value_name = "NAME[:WIDTH]=K,.."))]
     pub ports: Option<Ports>,
     /// Turn around an input or an output of a circuit file that begins with its most significant bit
-    #[arg(long = "reverse", value_name = "PORT")]
+    #[cfg_attr(feature = "system", arg(long = "reverse", value_name = "PORT"))]
     pub reversed: Vec<String>,
     /// Give an input to another party
-    #[arg(long = "owner", value_name = "INPUT=K")]
+    #[cfg_attr(feature = "system", arg(long = "owner", value_name = "INPUT=K"))]
     pub owners: Vec<Owner>,
     /// Choose who learns an output
-    #[arg(long = "to", value_name = "OUTPUT=K[,K]|all|nobody")]
+    #[cfg_attr(feature = "system", arg(long = "to", value_name = "OUTPUT=K[,K]|all|nobody"))]
     pub recipients: Vec<To>,
     /// Set a constant that a function source takes from a party, or read constants from a JSON file
-    #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
+    #[cfg_attr(feature = "system", arg(long = "const", value_name = "NAME=VALUE|FILE.json"))]
     pub constants: Vec<Constant>,
     /// Compile this function of a function source
-    #[arg(long, value_name = "NAME", default_value = garblet::lang::Options::FUNCTION)]
+    #[cfg_attr(feature = "system", arg(long, value_name = "NAME", default_value = garblet::lang::Options::FUNCTION))]
     pub function: String,
     /// Check for overflow, division by zero and indices out of bounds in a function source
-    #[arg(long, value_name = "on|off", default_value = "on")]
+    #[cfg_attr(feature = "system", arg(long, value_name = "on|off", default_value = "on"))]
     pub panics: Switch,
     /// Limit the work of compiling a function source, in units
-    #[arg(long, value_name = "UNITS", default_value_t = garblet::lang::Options::EFFORT)]
+    #[cfg_attr(feature = "system", arg(long, value_name = "UNITS", default_value_t = garblet::lang::Options::EFFORT))]
     pub effort: u64,
     /// The rows, for a batch.
-    #[arg(skip)]
+    #[cfg_attr(feature = "system", arg(skip))]
     pub rows: Option<u32>,
 }
 
@@ -102,46 +109,6 @@ impl FromStr for Switch {
             "off" => Ok(Switch(false)),
             _ => Err("expected on or off".into()),
         }
-    }
-}
-
-/// The way to compute: the protocol, its parameters, a link, a time-out.
-#[derive(Args, Clone)]
-pub struct ProtocolArgs {
-    /// The protocol and its parameters.
-    #[command(flatten)]
-    pub choice: ChoiceArgs,
-    /// Simulate links with this one-way latency and rate, for instance 33ms,50mbit
-    #[arg(long, value_name = "LATENCY,RATE")]
-    pub link: Option<SimulatedLink>,
-    /// Give up after this long without progress by a peer
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub timeout: Time,
-}
-
-/// The protocol and its parameters.
-#[derive(Args, Clone)]
-pub struct ChoiceArgs {
-    #[arg(long, help = format!("The protocol: {} [default: yao, or chosen by --adversary]", Protocol::names()))]
-    pub(crate) protocol: Option<String>,
-    /// Choose a protocol that is secure against such parties: semi-honest, covert or malicious
-    #[arg(long, value_name = "ADVERSARY")]
-    pub(crate) adversary: Option<Adversary>,
-    /// Set a parameter of the protocol, for instance scheme=three-halves
-    #[arg(long = "param", value_name = "NAME=VALUE")]
-    pub(crate) params: Vec<Param>,
-}
-
-impl ChoiceArgs {
-    /// Returns whether the number of parties may decide which protocol it is.
-    pub fn depends_on_parties(&self) -> bool {
-        self.adversary.is_some()
-    }
-
-    /// The given protocol's name; otherwise the first for this number of parties that is secure against the adversary.
-    pub(crate) fn name(&self, parties: u16) -> String {
-        let against = |adversary| Protocol::against(adversary, parties);
-        self.protocol.clone().unwrap_or_else(|| self.adversary.map_or(Protocol::default(), against).to_string())
     }
 }
 

@@ -10,6 +10,7 @@ use garblet::{
     circuit::diagnostic::{Diagnostics, OtherFormat, one_line},
 };
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "system")]
 use serde_json::{Value, json};
 
 use crate::output::tell_text;
@@ -98,6 +99,7 @@ impl Failure {
     }
 
     /// The object of `--json`.
+    #[cfg(feature = "system")]
     pub(crate) fn object(&self) -> Value {
         json!({ "error": { "status": self.status as u8, "message": self.message, "hint": self.hint } })
     }
@@ -123,6 +125,7 @@ pub fn first_failure(first: Result<(), Failure>, second: Result<(), Failure>) ->
     }
 }
 
+#[cfg(feature = "system")]
 impl From<&clap::Error> for Failure {
     /// A malformed call, in one line without the usage text.
     fn from(error: &clap::Error) -> Self {

@@ -1,14 +1,21 @@
 //! Converts the library's errors into failures of the command, with hints.
 
+#[cfg(feature = "system")]
+mod meeting;
+
 use std::fmt::Display;
 
 use garblet::{
-    Adversary, Advice, Collusion, Error, Explain, Protocol,
+    Adversary, Advice, Collusion, Error, Explain, Panicked, Protocol,
     circuit::diagnostic::one_line,
-    meet::MeetError,
-    net::{IdentityError, MeshError, NetError, PartyError, PeersFileError},
+    net::{IdentityError, NetError},
     store::StoreError,
 };
+
+#[cfg(feature = "system")]
+pub(crate) use meeting::peers_file_failure;
+#[cfg(feature = "system")]
+pub use meeting::{meet_failure, mesh_failure};
 
 use crate::{
     failure::{Failure, Status},
@@ -68,33 +75,8 @@ pub fn refusal_hint(error: &NetError) -> Option<String> {
     error.advice().as_ref().map(words).filter(|_| of_use)
 }
 
-/// Parties that fail to meet.
-pub fn mesh_failure(error: &MeshError) -> Failure {
-    let secondary = match error {
-        MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => is_secondary(error),
-        MeshError::Missing { .. } => false,
-    };
-    Failure { secondary, ..failure(error) }
-}
-
-/// Unusable connection settings, with the option at fault.
-pub fn meet_failure(error: &MeetError) -> Failure {
-    let option = match error {
-        MeetError::Exposed { .. } => "--insecure-plain-tcp: ",
-        MeetError::NoSuchParty { .. } => "--",
-        MeetError::SeveralAwaited { .. } => "--listen: ",
-        MeetError::Address(_)
-        | MeetError::OtherIdentity { .. }
-        | MeetError::NoFingerprints
-        | MeetError::NobodyTrusted
-        | MeetError::SeveralTrusted => "",
-    };
-    let failure = failure(error);
-    Failure { message: format!("{option}{}", failure.message), ..failure }
-}
-
-/// A wrong peers file.
-pub(crate) fn peers_file_failure(error: &PeersFileError) -> Failure {
+/// A computation that has panicked.
+pub fn panic_failure(error: &Panicked) -> Failure {
     failure(error)
 }
 
@@ -142,7 +124,7 @@ fn condition(protocol: Protocol) -> &'static str {
 mod tests {
     use std::{path::PathBuf, time::Duration};
 
-    use garblet::net::{Fingerprint, Identity};
+    use garblet::net::{Fingerprint, Identity, MeshError, PartyError};
     use garblet::{Class, Party, Refused, Rejected};
 
     use super::*;

@@ -2,33 +2,29 @@
 //!
 //! A job contains no addresses and no data, which each party keeps to itself. Its digest covers the whole agreement, so parties need to compare,
 //! sign and list only this one number.
-//! `file` reads and writes jobs; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job
+//! `file` reads and writes jobs; `here` finds them, their programs and their signatures in files; `fields` lists the fields that a job's digest covers, and those that `net/src/hello.rs` sends to a peer with another job
 //! (`JobTerms`); `parties` says which of its parties this one is, and how it meets the others; `names` compares the parties' names with those that are known here;
 //! `signatures` are in a file beside a job.
 
 mod fields;
 pub mod file;
+#[cfg(feature = "system")]
+mod here;
 mod names;
 pub mod parties;
 pub mod signatures;
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    str::FromStr,
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
 use garblet::{
     Party, Program,
     formats::value::{KeyForm, KeyHash},
-    net::{Fingerprint, JobTerms, check_is_file},
+    net::{Fingerprint, JobTerms},
     run_report::digest_text,
 };
 
 use crate::{
     args::{Param, ProgramArgs},
-    configuration::check_unwritable_with_folders,
     failure::Failure,
     hex::{from_hex, to_hex},
     program,
@@ -73,13 +69,6 @@ pub struct JobParty {
 pub struct JobDigest(pub [u8; 32]);
 
 impl Job {
-    /// Reads a job. Only [`Job::program`] reads its program.
-    ///
-    /// *Errors*: the file is not a job; says where in it.
-    pub fn load(path: &Path) -> Result<Job, Failure> {
-        file::load(path)
-    }
-
     /// The digest of the agreement: name, the program's digest, changes, protocol with the parameters in the file, and
     /// parties with their identities, but not the path of the program's file.
     pub fn digest(&self) -> JobDigest {
@@ -96,36 +85,50 @@ impl Job {
         self.hash_keys.map(|form| KeyHash::new(form, &self.digest().0))
     }
 
-    /// Checks that nobody else can write or replace the file, since a run trusts its contents.
-    ///
-    /// *Errors*: somebody else can.
-    pub fn check_unwritable(&self) -> Result<(), Failure> {
-        check_unwritable_with_folders(&self.path)
-    }
-
     /// The same job with this limit on the work of compiling its program.
     pub fn allowing(mut self, effort: u64) -> Job {
         self.program_args.changes.effort = effort;
         self
     }
 
-    /// Loads the program and prints its warnings.
+    /// The program, whose file has this content. A program of the library has none. Prints its warnings.
     ///
-    /// *Errors*: the program cannot be read, or is not the job's.
-    pub fn program(&self) -> Result<Program, Failure> {
-        let path = Path::new(&self.program_args.program);
-        // The job's author may have named a pipe or an endless device.
-        if !self.program_args.program.starts_with(garblet::library::PREFIX) && path.exists() {
-            check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?;
-        }
-        let program = program::load(&self.program_args)?;
+    /// *Errors*: as [`Job::check_program`]; content missing, or given for a program of the library; a program that is wrong.
+    pub fn program_of(&self, content: Option<&[u8]>) -> Result<Program, Failure> {
+        let (args, place) = (&self.program_args, self.path.display());
+        let program = match (content, args.program.starts_with(garblet::library::PREFIX)) {
+            (None, true) => program::load_quietly(args)?,
+            (Some(content), false) => program::read_quietly(args, content)?,
+            (None, false) => {
+                return Err(Failure::call(format!("{place}: program: the content of {} is missing", args.program))
+                    .hint("give it with the job"));
+            }
+            (Some(_), true) => {
+                return Err(Failure::call(format!(
+                    "{place}: program: {} is of the library, and has no content",
+                    args.program
+                ))
+                .hint("leave the program out"));
+            }
+        };
+        self.checked(program::told(program))
+    }
+
+    fn checked(&self, program: Program) -> Result<Program, Failure> {
+        self.check_program(&program).map(|()| program)
+    }
+
+    /// Checks that a program is the job's.
+    ///
+    /// *Errors*: it is another one.
+    pub fn check_program(&self, program: &Program) -> Result<(), Failure> {
         match program.digest() == self.program_digest {
-            true => Ok(program),
+            true => Ok(()),
             false => Err(Failure::call(format!(
                 "{}: digest: the program {} with these changes has {}, expected {}",
                 self.path.display(),
                 self.program_args.program,
-                digest_text(&program),
+                digest_text(program),
                 to_hex(&self.program_digest)
             ))
             .hint("the program is not the agreed one, or the job was changed: ask its author, or write a new job with `garblet job new`")),

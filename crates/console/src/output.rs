@@ -19,6 +19,7 @@ use crate::failure::{Failure, reason};
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the JSON object of `--json` for a failure, if requested and nothing was written yet.
+#[cfg(feature = "system")]
 pub(crate) fn print_failure(failure: &Failure) {
     let asked = std::env::args_os().any(|argument| argument == "--json");
     if asked && !PRINTED.load(Ordering::Relaxed) {
@@ -43,9 +44,11 @@ fn write_out(text: &str) -> Result<(), Failure> {
 }
 
 /// Set if messages go to the log of a service.
+#[cfg(feature = "system")]
 static IS_LOGGED: AtomicBool = AtomicBool::new(false);
 
 /// Sends all messages from now on to the log of a service.
+#[cfg(feature = "system")]
 pub fn tell_to_log() {
     IS_LOGGED.store(true, Ordering::Relaxed);
 }
@@ -73,6 +76,7 @@ pub(crate) fn tell_lines(text: &str) {
     if is_heard.is_some() {
         return;
     }
+    #[cfg(feature = "system")]
     if IS_LOGGED.load(Ordering::Relaxed) {
         return match text.strip_prefix("warning: ") {
             Some(warning) => tracing::warn!("{warning}"),

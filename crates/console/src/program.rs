@@ -24,6 +24,17 @@ use crate::{
 ///
 /// *Errors*: the program cannot be read or is inconsistent; unknown names.
 pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
+    changed(args, |options| garblet::load(&args.program, options))
+}
+
+/// The same for a program whose file has this content; the file's name says what kind of program it is.
+///
+/// *Errors*: as [`load_quietly`].
+pub fn read_quietly(args: &ProgramArgs, mut content: &[u8]) -> Result<Program, Failure> {
+    changed(args, |options| garblet::read(&args.program, &mut content, options))
+}
+
+fn changed(args: &ProgramArgs, load: impl FnOnce(Options) -> Result<Program, LoadError>) -> Result<Program, Failure> {
     let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows } =
         &args.changes;
     let constants = read_all(constants)?;
@@ -33,7 +44,7 @@ pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
         (true, true) => "--function",
     };
     let options = Options { constants, function: function.clone(), panics: panics.0, effort: *effort };
-    let mut program = garblet::load(&args.program, options).map_err(|error| match error {
+    let mut program = load(options).map_err(|error| match error {
         LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
         LoadError::NoSource { .. } => Failure::call(format!("{option}: {error}")),
     })?;
@@ -98,13 +109,14 @@ fn with_defaults(failure: Failure, program: &str) -> Failure {
 ///
 /// *Errors*: as [`load_quietly`].
 pub fn load(args: &ProgramArgs) -> Result<Program, Failure> {
-    let program = load_quietly(args)?;
+    Ok(told(load_quietly(args)?))
+}
+
+/// The program, once its warnings are printed on standard error.
+pub(crate) fn told(program: Program) -> Program {
+    let warnings = program.notes().warnings.iter();
+    warnings.for_each(|warning| tell_lines(&format!("warning: {}", warning.render().trim_end())));
     program
-        .notes()
-        .warnings
-        .iter()
-        .for_each(|warning| tell_lines(&format!("warning: {}", warning.render().trim_end())));
-    Ok(program)
 }
 
 fn read_all(given: &[Constant]) -> Result<Constants, Failure> {

@@ -5,55 +5,41 @@
 //! ends. If the process is killed before that, there is none, unless it is a service: that stores a start receipt when it counts a run, and adds it to
 //! the log when it starts again.
 //!
-//! `chain` defines and checks lines; `log` is the file; `comparison` compares the logs of two parties. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
+//! `chain` defines and checks lines; `kept` is where a run's receipt goes; `log` is the file, `text` a log that is kept elsewhere; `comparison` compares the logs of two parties. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
 //! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
 
 pub mod chain;
 pub mod comparison;
+#[cfg(feature = "system")]
+mod kept;
+#[cfg(feature = "system")]
 pub mod log;
 #[cfg(test)]
 mod tests;
-
-use std::path::{Path, PathBuf};
+pub mod text;
 
 use garblet::{
-    Class, Party, Program, ReadInput, SavedValues, Security,
-    net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION},
+    Bits, Class, Party, Program, ReadInput, SavedValues, Security,
+    net::{ChannelWatch, Fingerprint, WIRE_VERSION},
     run_report::{PartyPart, PeerPart, Record, outputs_json, parameters_of},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    configuration::in_configuration,
     failure::Failure,
     hex::to_hex,
+    met::{Outcome, Watched},
     output::printable,
     record::record_now,
-    report::has_panicked,
-    session::{Outcome, Watched},
     settings::Settings,
-    surface::Setting,
 };
 
-use self::log::Log;
+#[cfg(feature = "system")]
+pub use self::kept::{ReceiptArgs, Receipts};
 
 /// The longest message in a receipt.
 const MESSAGE_CHARS_MAX: usize = 4_000;
-
-/// The message in the receipt of a counted run whose outcome was not recorded.
-const UNKNOWN_END: &str = "the service ended before it recorded the outcome, which is unknown";
-
-/// The options that say where receipts go.
-#[derive(clap::Args)]
-pub struct ReceiptArgs {
-    /// Add the receipt of the run to this log [default: with --job, receipts.jsonl in the configuration folder; otherwise none]
-    #[arg(long, value_name = "FILE")]
-    receipts: Option<PathBuf>,
-    /// Include the outputs that this party learns in the receipt
-    #[arg(long)]
-    receipt_outputs: bool,
-}
 
 /// The record of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -153,94 +139,25 @@ pub struct Run<'a> {
     pub session: Option<&'a str>,
 }
 
-/// The destination of a run's receipt.
-pub struct Receipts {
-    log: Log,
-    outputs: bool,
-}
-
-impl ReceiptArgs {
-    /// The options as given elsewhere than on a command line.
-    pub fn new(receipts: Option<PathBuf>, receipt_outputs: bool) -> Self {
-        ReceiptArgs { receipts, receipt_outputs }
-    }
-
-    /// Refuses the options for commands without receipts.
-    ///
-    /// *Errors*: one was given.
-    pub fn check_none(&self, reason: &str) -> Result<(), Failure> {
-        match (&self.receipts, self.receipt_outputs) {
-            (None, false) => Ok(()),
-            _ => Err(Failure::call(format!("--receipts, --receipt-outputs: {reason}"))),
-        }
-    }
-
-    /// The log, ready for writing; `None` if no receipts are written.
-    ///
-    /// *Errors*: the log cannot be written.
-    pub fn open(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Failure> {
-        let path = match (&self.receipts, job) {
-            (None, None) if self.receipt_outputs => {
-                return Err(Failure::call(format!("{}: this run writes no receipt", Setting::ReceiptOutputs.place()))
-                    .hint(format!("give {}", Setting::Receipts.with("FILE"))));
-            }
-            (None, None) => return Ok(None),
-            (named, _) => in_configuration(named.as_deref(), "receipts.jsonl")?,
-        };
-        Ok(Some(Receipts { log: Log::open(&path)?, outputs: self.receipt_outputs }))
-    }
-}
-
-impl Receipts {
-    /// The log at `path`, for receipts without outputs.
-    ///
-    /// *Errors*: the log cannot be written.
-    pub fn at(path: &Path) -> Result<Receipts, Failure> {
-        Ok(Receipts { log: Log::open(path)?, outputs: false })
-    }
-
-    /// The start receipt of a run, in case its outcome is never known.
+impl Receipt {
+    /// The receipt of a run that has ended. It has outputs only if `outputs` is set.
     ///
     /// *Errors*: wrong settings.
-    pub fn begun(run: &Run<'_>, watched: &Watched, names: &[(String, Fingerprint)]) -> Result<Receipt, Failure> {
-        let unknown = Failure::no_result(UNKNOWN_END).of_class(Class::Other);
-        let receipt = Receipt::of(run, watched, names, (Err(&unknown), None), false)?;
-        // The data so far differs from that in the peer's receipt.
-        Ok(Receipt { bytes_sent: 0, bytes_received: 0, transcripts: Vec::new(), ..receipt })
-    }
-
-    /// Adds a run's start receipt, unless the log has one of its session. Returns whether it was added.
-    ///
-    /// *Errors*: the log cannot be read or written.
-    pub fn add_unless_there(&self, receipt: &Receipt) -> Result<bool, Failure> {
-        match self.log.has(|other| other.session.is_some() && other.session == receipt.session)? {
-            true => Ok(false),
-            false => self.log.append(receipt).map(|_| true),
-        }
-    }
-
-    /// Durably adds the receipt of a finished run.
-    ///
-    /// *Errors*: the log cannot be written.
-    pub fn add(
-        &self,
+    pub fn of_ended(
         run: &Run<'_>,
         watched: &Watched,
         names: &[(String, Fingerprint)],
         ended: Result<&Outcome, &Failure>,
-    ) -> Result<(), Failure> {
+        outputs: bool,
+    ) -> Result<Self, Failure> {
         // The place of a panic is an output, so leave it out.
         let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
         let has_panicked = |outcome: &Outcome| has_panicked(run.program, &outcome.outputs);
         let part = ended.ok().map(|outcome| &outcome.part);
         let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
-        let receipt = Receipt::of(run, watched, names, (ended, part), self.outputs)?;
-        let added = self.log.append(&receipt).map(drop);
-        added.map_err(|failure| failure.hint("the run did end, and its peer may have a receipt of it"))
+        Receipt::of(run, watched, names, (ended, part), outputs)
     }
-}
 
-impl Receipt {
     fn of(
         run: &Run<'_>,
         watched: &Watched,
@@ -304,6 +221,11 @@ impl Ended {
             Err(failure) => Ended::Failed { class: failure.class, message: bounded(&failure.message) },
         }
     }
+}
+
+/// Returns whether a computation panicked as a whole, not only some rows of a batch.
+fn has_panicked(program: &Program, outputs: &[Option<Bits>]) -> bool {
+    garblet::check_panics(program, outputs).is_err_and(|panicked| panicked.rows.is_none() || panicked.keeps)
 }
 
 /// A message made safe for a receipt: some have several lines or quote the peer.

@@ -1,6 +1,8 @@
 //! The origin of a result, as readable text.
 
 use std::time::SystemTime;
+#[cfg(target_family = "wasm")]
+use std::time::UNIX_EPOCH;
 
 use garblet::{
     Program,
@@ -21,7 +23,7 @@ pub fn peer_text(peer: &PeerPart) -> String {
 
 /// The record of a result obtained just now.
 pub fn record_now(program: &Program, peers: Vec<PeerPart>) -> Record {
-    Record::new(program, peers, SystemTime::now())
+    Record::new(program, peers, clock())
 }
 
 /// A record, as lines.
@@ -32,7 +34,18 @@ pub fn text(record: &Record) -> String {
 
 /// The time now, as in `2026-11-23T06:30:00Z`.
 pub fn now() -> String {
-    timestamp(SystemTime::now())
+    timestamp(clock())
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn clock() -> SystemTime {
+    SystemTime::now()
+}
+
+/// The time now, of which JavaScript has the clock.
+#[cfg(target_family = "wasm")]
+fn clock() -> SystemTime {
+    UNIX_EPOCH + web_time::SystemTime::now().duration_since(web_time::UNIX_EPOCH).unwrap_or_default()
 }
 
 #[cfg(test)]

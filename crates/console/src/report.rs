@@ -46,11 +46,6 @@ pub fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), F
     Ok(())
 }
 
-/// Returns whether a computation panicked as a whole, not only some rows of a batch.
-pub(crate) fn has_panicked(program: &Program, outputs: &[Option<Bits>]) -> bool {
-    garblet::check_panics(program, outputs).is_err_and(|panicked| panicked.rows.is_none() || panicked.keeps)
-}
-
 /// The known outputs of the result.
 pub fn results<'a>(program: &'a Program, outputs: &'a [Option<Bits>]) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
     garblet::results(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))

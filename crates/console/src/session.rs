@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use garblet::{
-    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock,
+    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Stock,
     circuit::InputId,
-    net::{Channel, ChannelWatch, Fingerprint},
+    net::Fingerprint,
     run_report::{CpuSeconds, PartyPart},
     store::Store,
 };
 
+pub use crate::met::{Outcome, Watched};
 use crate::{
     cpu::{Begins, CpuBar, CpuClock},
     failure::Failure,
     hints::explain,
-    output::tell,
     progress::Bar,
     report::peak_rss_bytes,
     settings::Settings,
@@ -51,20 +51,6 @@ impl Task<'_> {
     }
 }
 
-/// The result of a party's part in a run.
-pub struct Outcome {
-    /// `None` where this party is not a recipient.
-    pub outputs: Vec<Option<Bits>>,
-    /// The security that the run promises.
-    pub security: Security,
-    /// This party's part of the report.
-    pub part: PartyPart,
-    /// The error when the session closed, if any; the result is final all the same.
-    pub closing: Option<Failure>,
-    /// All others, with their authenticated identities.
-    pub met: Vec<(u16, Option<Fingerprint>)>,
-}
-
 impl Outcome {
     /// The result of a run with these parties. `load` is the time to make the program ready.
     pub fn new(
@@ -73,19 +59,9 @@ impl Outcome {
         load: Duration,
         met: Vec<(u16, Option<Fingerprint>)>,
     ) -> Self {
-        let garblet::Outcome { report: Report { party, role, decided, outputs, phases, security }, closing } = outcome;
-        let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
-        let load_seconds = Some(load.as_secs_f64());
-        let part = PartyPart { party, role, decided, peak_rss_bytes, cpu_seconds, load_seconds, phases };
-        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
-    }
-
-    /// Warns of a peer that did not close the session properly.
-    pub fn warn_of_closing(&self) {
-        if let Some(failure) = &self.closing {
-            let what = &failure.message;
-            tell(&format!("warning: the result is final, but the peer did not close the session properly: {what}"));
-        }
+        let outcome = Outcome::of(outcome, met);
+        let (peak_rss_bytes, load_seconds) = (peak_rss_bytes(), Some(load.as_secs_f64()));
+        Outcome { part: PartyPart { peak_rss_bytes, cpu_seconds, load_seconds, ..outcome.part }, ..outcome }
     }
 }
 
@@ -99,35 +75,6 @@ pub fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Failure>>)
         let ends = met.await?;
         converse(task, ends, stock).await
     })
-}
-
-/// The others that were met, and the channels to them.
-#[derive(Default)]
-pub struct Watched {
-    /// All others, with their authenticated identities.
-    pub met: Vec<(u16, Option<Fingerprint>)>,
-    pub(crate) channels: Vec<(u16, ChannelWatch)>,
-}
-
-impl Watched {
-    /// Watches ends that carry no data yet.
-    pub fn begin(&mut self, ends: &mut Ends, party: Party) {
-        self.met = ends.others(party);
-        self.channels = match ends {
-            Ends::Channel(channel) => vec![(other(party), channel.watch())],
-            Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
-        };
-    }
-
-    /// Watches the channel to the only peer.
-    pub fn of_channel(channel: &mut Channel, party: Party) -> Self {
-        Watched::of_watch(channel.watch(), party)
-    }
-
-    /// The channel to the one peer that was met, which is being watched.
-    pub fn of_watch(watch: ChannelWatch, party: Party) -> Self {
-        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)] }
-    }
 }
 
 /// The same as [`compute`], watching the channels' traffic even if the run ends without a result.
@@ -224,11 +171,6 @@ pub async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, Failure
 /// *Errors*: as [`compute`].
 pub async fn compute_opened(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
     converse(task, ends, stock).await
-}
-
-/// The other of two parties.
-fn other(party: Party) -> u16 {
-    1 - party.0.min(1)
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer has its own process.

@@ -130,10 +130,11 @@ mod tests {
     }
 
     /// The modules whose messages more than one front end shows.
-    const SHARED: [(&str, &str); 11] = [
+    const SHARED: [(&str, &str); 12] = [
         ("job.rs", include_str!("job.rs")),
         ("job/fields.rs", include_str!("job/fields.rs")),
         ("job/file.rs", include_str!("job/file.rs")),
+        ("job/here.rs", include_str!("job/here.rs")),
         ("job/names.rs", include_str!("job/names.rs")),
         ("job/parties.rs", include_str!("job/parties.rs")),
         ("job/signatures.rs", include_str!("job/signatures.rs")),

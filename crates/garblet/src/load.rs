@@ -1,5 +1,7 @@
 //! Programs as users name them: from a file, the library or a text.
 
+use std::io::Read;
+
 use garblet_circuit::{Program, diagnostic::Diagnostics};
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
@@ -22,8 +24,23 @@ pub enum LoadError {
 ///
 /// *Errors*: a program that cannot be read or is inconsistent; options for what is not a function source.
 pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
+    made(name, options, |front_ends| front_ends.load(name))
+}
+
+/// Reads a program from elsewhere than its file. The file's name says what kind of program it is.
+///
+/// *Errors*: as [`load`].
+pub fn read(name: &str, text: &mut dyn Read, options: Options) -> Result<Program, LoadError> {
+    made(name, options, |front_ends| front_ends.read(name, text))
+}
+
+fn made(
+    name: &str,
+    options: Options,
+    make: impl FnOnce(&FrontEnds) -> Result<Program, Diagnostics>,
+) -> Result<Program, LoadError> {
     let has_options = !(options.constants.is_empty() && options.panics && options.function == Options::FUNCTION);
-    let program = FrontEnds::standard().with(Language { options }).load(name)?;
+    let program = make(&FrontEnds::standard().with(Language { options }))?;
     match program.notes().panics.is_none() && has_options {
         true => Err(LoadError::NoSource { program: name.into() }),
         false => Ok(program),

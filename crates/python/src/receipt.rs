@@ -9,10 +9,8 @@ use garblet_console::{
     job::JobDigest,
     output::heard,
     receipts::{
-        Receipts, Run,
-        chain::Link,
-        comparison::Comparison,
-        log::{Digested, object, read_all},
+        Receipts, Run, comparison,
+        log::{object, read_all},
     },
     session,
     session::Watched,
@@ -40,13 +38,7 @@ pub(crate) fn compare_receipts(py: Python<'_>, ours: PathBuf, theirs: PathBuf) -
     told_beside(py, move || {
         // Each log is read once: it may grow meanwhile.
         let logs = [read_all(&ours, &[])?.0, read_all(&theirs, &[])?.0];
-        let links = |log: &[Digested]| log.iter().map(|(link, _)| link.clone()).collect();
-        let comparison = Comparison::of(links(&logs[0]), links(&logs[1]));
-        let differs = comparison.differs();
-        let of = |log: usize, link: &Link| object(&logs[log][link.number as usize - 1]);
-        let alike: Vec<_> = comparison.alike.iter().map(|(own, other)| (of(0, own), of(1, other))).collect();
-        let only = [0, 1].map(|log| comparison.only[log].iter().map(|link| of(log, link)).collect::<Vec<_>>());
-        Ok(json!({ "alike": alike, "only": only, "differs": differs }).to_string())
+        Ok(comparison::object(&logs).to_string())
     })
 }
 

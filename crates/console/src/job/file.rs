@@ -6,7 +6,7 @@ use garblet::{
     Config, Party, Protocol,
     circuit::diagnostic::controls_terminal,
     formats::value::KeyForm,
-    net::{Fingerprint, check_stated_format, read_small_file},
+    net::{Fingerprint, check_stated_format},
 };
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -22,9 +22,6 @@ use crate::{
 
 /// The newest format of job files. Another one needs another context of the job's digest: what this one does not read must not have the same digest.
 const FORMAT: u32 = 1;
-
-/// The largest accepted file.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The most parties of a job.
 const PARTIES_MAX: usize = 255;
@@ -81,16 +78,28 @@ impl From<String> for Fault {
     }
 }
 
-/// Reads a job.
-pub(super) fn load(path: &Path) -> Result<Job, Failure> {
-    let unreadable = |error| Failure::unreadable(path, &error);
-    let text = read_small_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
-    check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
-    read(path, &text).map_err(|Fault(line, what)| {
+/// The largest accepted file, of a job or of its signatures.
+pub(super) const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The job of a file with this text; its program is relative to the folder of `path`.
+///
+/// *Errors*: the text is too long, of another format, or no job; says where in it.
+pub fn of_text(path: &Path, text: &str) -> Result<Job, Failure> {
+    check_length(path, text.len() as u64)?;
+    check_stated_format(text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
+    read(path, text).map_err(|Fault(line, what)| {
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         Failure::call(format!("{}{line}: {what}", path.display()))
             .hint("write a job with `garblet job new`; the book's chapter on jobs lists its fields")
     })
+}
+
+/// Checks the length of a file, of a job or of its signatures.
+pub(super) fn check_length(path: &Path, bytes: u64) -> Result<(), Failure> {
+    match bytes <= FILE_BYTES_MAX {
+        true => Ok(()),
+        false => Err(Failure::call(format!("{}: {bytes} bytes, expected at most {FILE_BYTES_MAX}", path.display()))),
+    }
 }
 
 /// Reads the text of a job; its program is relative to the folder of `path`.
@@ -313,7 +322,7 @@ mod tests {
         let two = "[[party]]\nname = \"alice\"\n[[party]]\nname = \"bob\"\n";
         for (head, refused) in [("", false), ("format = 1\n", false), ("format = 2\nbudget = 3\n", true)] {
             std::fs::write(&path, format!("{head}{}", text("", two))).expect("written");
-            let read = load(&path);
+            let read = Job::load(&path);
             assert_eq!(read.is_err(), refused, "{head}");
             if let Err(failure) = read {
                 let said = format!("{}: is of format 2, this Garblet reads format 1", path.display());

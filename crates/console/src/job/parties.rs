@@ -1,26 +1,14 @@
-//! The parties of a job: which of them this one is, and where and as whom it meets the others.
+//! The parties of a job: which of them this one is, and as whom it meets the others.
 
-use garblet::{
-    Party,
-    meet::Way,
-    net::{Fingerprint, PeersFile},
-};
+use garblet::{Party, net::Fingerprint};
 
 use super::Job;
-use crate::{failure::Failure, surface::Setting, way::WayArgs};
+use crate::{failure::Failure, surface::Setting};
 
 impl Job {
-    /// This process's party: by its identity, or by its number if the job names no identities.
+    /// The party with this identity, which is `None` over plain TCP and read only if the job names identities; otherwise the one with that number.
     ///
     /// *Errors*: the identity is not in the job, or belongs to another party than that number; plain TCP although the job names identities.
-    pub fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
-        let own = || if way.is_plain() { Ok(None) } else { way.identity().map(|own| Some(own.fingerprint())) };
-        self.party_of_own(own, asked)
-    }
-
-    /// The same for this identity, which is `None` over plain TCP and read only if the job names identities.
-    ///
-    /// *Errors*: as [`Job::party_here`].
     pub fn party_of_own(
         &self,
         own: impl FnOnce() -> Result<Option<Fingerprint>, Failure>,
@@ -65,43 +53,10 @@ impl Job {
         }
     }
 
-    /// The connection settings to the only peer, which must have its identity from the job.
-    ///
-    /// *Errors*: as [`WayArgs::way`]; a peer other than the job's.
-    pub fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way, Failure> {
-        match self.peer_of(party) {
-            Some((name, fingerprint)) => way.to_known(&name, fingerprint),
-            None => way.way(),
-        }
-    }
-
     /// The name and the identity of the other of two parties, if the job names identities.
     pub fn peer_of(&self, party: Party) -> Option<(String, Fingerprint)> {
         let other = &self.parties[usize::from(party.0 == 0)];
         other.fingerprint.map(|fingerprint| (other.name.clone(), fingerprint))
-    }
-
-    /// The addresses of a peers file with the identities of the job.
-    ///
-    /// *Errors*: the number of parties or an identity differs.
-    pub fn pin(&self, peers: PeersFile) -> Result<PeersFile, Failure> {
-        let (ours, theirs) = (self.party_count(), peers.party_count());
-        if ours != theirs {
-            let place = self.path.display();
-            return Err(Failure::call(format!(
-                "{}: the peers file has {theirs} parties, {place} has {ours}",
-                Setting::Peers.place()
-            )));
-        }
-        let known: Vec<Fingerprint> = self.parties.iter().filter_map(|party| party.fingerprint).collect();
-        peers.pinned(&known).map_err(|party| {
-            let (place, name) = (self.path.display(), self.name_of(Party(party)));
-            Failure::call(format!(
-                "{}: the fingerprint of party {party} differs from that of {name} in {place}",
-                Setting::Peers.place()
-            ))
-            .hint("ask that party for its fingerprint; if the peers file has no fingerprints, those of the job apply")
-        })
     }
 
     /// Checks that no trusted peer with another identity has a name from the job.
@@ -123,16 +78,6 @@ impl Job {
             }
         }
         Ok(())
-    }
-
-    /// The same for the peers that these options trust. Plain TCP checks no identities.
-    ///
-    /// *Errors*: as [`Job::check_names`]; the file of trusted peers cannot be read, or others may write it.
-    pub fn check_names_here(&self, way: &WayArgs) -> Result<(), Failure> {
-        match way.is_plain() {
-            true => Ok(()),
-            false => self.check_names(&way.checked_names()?),
-        }
     }
 
     /// The names of the parties that have identities.

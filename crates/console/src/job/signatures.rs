@@ -5,22 +5,21 @@ use std::path::{Path, PathBuf};
 use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, check_stated_format, is_signed_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Job, JobDigest, JobParty, parties::not_of};
+use super::{Job, JobDigest, JobParty, file::check_length, parties::not_of};
 use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
     output::printable,
-    whole_file::{self, Readers},
 };
+
+#[cfg(feature = "system")]
+pub use super::here::sign;
 
 /// Separates signatures of jobs from all else that an identity signs.
 const CONTEXT: &str = "garblet 2026 job signature v1";
 
 /// The newest format of files of signatures.
 const FORMAT: u32 = 1;
-
-/// The largest accepted file.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The signatures beside a job.
 pub struct Signatures {
@@ -61,38 +60,36 @@ pub enum Standing {
 }
 
 impl Signatures {
-    /// Reads the signatures beside a job; empty if there is no file.
+    /// Reads the text of a file of signatures.
     ///
-    /// *Errors*: not a file of signatures. Refuses links, because signing would write to their target.
-    pub fn beside(job: &Job) -> Result<Self, Failure> {
+    /// *Errors*: it is too long, of another format, or no such file.
+    pub fn read(path: &Path, text: &str) -> Result<Self, Failure> {
+        check_length(path, text.len() as u64)?;
+        check_stated_format(text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
+        let written = toml::from_str(text).map_err(|e| {
+            Failure::call(format!("{}: {}", path.display(), printable(e.message())))
+                .hint("`garblet job sign` writes this file; parties can sign again")
+        })?;
+        Ok(Signatures { path: path.into(), written })
+    }
+
+    /// The signatures in a file that does not exist yet.
+    pub fn none(path: &Path) -> Self {
+        Signatures { path: path.into(), written: Written::default() }
+    }
+
+    /// The place of the signatures beside a job.
+    pub fn place(job: &Job) -> PathBuf {
         let mut path = job.path.as_os_str().to_os_string();
         path.push(".signatures");
-        let path = PathBuf::from(path);
-        let written = match std::fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Written::default(),
-            Err(error) => return Err(Failure::unreadable(&path, &error)),
-            Ok(file) if !file.is_file() => {
-                return Err(Failure::call(format!(
-                    "{}: expected a regular file, got a link or the like",
-                    path.display()
-                ))
-                .hint("replace it with the file of signatures itself, or remove it"));
-            }
-            Ok(file) if file.len() > FILE_BYTES_MAX => {
-                let what = format!("{}: {} bytes, expected at most {FILE_BYTES_MAX}", path.display(), file.len());
-                return Err(Failure::call(what));
-            }
-            Ok(_) => {
-                let text =
-                    garblet::net::read_small_file(&path, FILE_BYTES_MAX).map_err(|e| Failure::unreadable(&path, &e))?;
-                check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(&path, other))?;
-                toml::from_str(&text).map_err(|e| {
-                    Failure::call(format!("{}: {}", path.display(), printable(e.message())))
-                        .hint("`garblet job sign` writes this file; parties can sign again")
-                })?
-            }
-        };
-        Ok(Signatures { path, written })
+        path.into()
+    }
+
+    /// The text of the file.
+    ///
+    /// *Errors*: TOML cannot represent a text.
+    pub fn text(&self) -> Result<String, Failure> {
+        toml::to_string(&self.written).map_err(|e| Failure::no_result(format!("signatures: {e}")))
     }
 
     /// The file.
@@ -134,11 +131,13 @@ impl Signatures {
         }
     }
 
-    /// Signs for the party with this name, replacing its old signature.
+    /// Signs for the party with this identity, replacing its old signature. Whoever signs has checked the program. Returns the party's name.
     ///
-    /// *Errors*: the file cannot be written; it is replaced as a whole.
-    fn sign(&mut self, job: &Job, party: &str, identity: &Identity) -> Result<(), Failure> {
-        let digest = job.digest();
+    /// *Errors*: the identity is not one of the job's parties.
+    pub fn sign(&mut self, job: &Job, identity: &Identity) -> Result<String, Failure> {
+        let own = identity.fingerprint();
+        let party = job.party_of(own).ok_or_else(|| not_of(job, own))?;
+        let (party, digest) = (job.name_of(party), job.digest());
         let signature = Signature {
             party: party.into(),
             job: digest.to_string(),
@@ -148,30 +147,8 @@ impl Signatures {
         self.written.signatures.retain(|other| other.party != party);
         self.written.signatures.push(signature);
         self.written.format = Some(FORMAT);
-        let text = toml::to_string(&self.written).map_err(|e| Failure::no_result(format!("signatures: {e}")))?;
-        let unwritable = |error: &std::io::Error| Failure::unwritable(&self.path, error);
-        whole_file::write(&self.path, Readers::Usual, |out| out.write_all(text.as_bytes())).map_err(|e| unwritable(&e))
+        Ok(party.into())
     }
-}
-
-/// Signs a job beside it for the party with this identity, once the program here is the job's. Returns the party's name and the signatures.
-///
-/// *Errors*: others may write the job; a party has the name of another trusted peer; the identity is not one of the job's parties; another program; the file
-/// cannot be read or written.
-pub fn sign(
-    job: &Job,
-    trusted: &[(String, Fingerprint)],
-    identity: &Identity,
-) -> Result<(String, Signatures), Failure> {
-    job.check_unwritable()?;
-    job.tell_names(trusted)?;
-    let own = identity.fingerprint();
-    let party = job.party_of(own).ok_or_else(|| not_of(job, own))?;
-    job.program()?;
-    let name = job.name_of(party);
-    let mut signatures = Signatures::beside(job)?;
-    signatures.sign(job, name, identity)?;
-    Ok((name.into(), signatures))
 }
 
 impl Signature {

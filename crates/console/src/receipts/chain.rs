@@ -7,10 +7,15 @@ use std::{
 
 use garblet::circuit::diagnostic::{OtherFormat, check_format};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Receipt;
-use crate::{hex::to_hex, output::printable_value};
+use crate::{
+    failure::Failure,
+    hex::to_hex,
+    job::JobDigest,
+    output::{printable_value, tell},
+};
 
 /// Separates digests of receipts from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 receipt v1";
@@ -234,6 +239,51 @@ pub fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Hea
         head = Head { number: link.number, digest };
         each(link, digest);
     }
+}
+
+/// A receipt with its digest.
+pub type Digested = (Link, [u8; 32]);
+
+/// A receipt as JSON, with its digest.
+pub fn object((link, digest): &Digested) -> Value {
+    let mut object = json!(link);
+    object["digest"] = to_hex(digest).into();
+    object
+}
+
+/// All receipts of a log, which messages call `place`, and its end. `holds` are digests of receipts that the log had earlier.
+///
+/// *Errors*: it cannot be read or is not a log; a line was changed, dropped or moved; no receipt has one of the digests.
+pub fn read_all(
+    place: &impl fmt::Display,
+    log: impl Read,
+    holds: &[JobDigest],
+) -> Result<(Vec<Digested>, Head), Failure> {
+    let mut links = Vec::new();
+    let head = read_told(place, log, |link, digest| links.push((link, digest)))?;
+    let missing = holds.iter().find(|wanted| links.iter().all(|(_, digest)| wanted.0 != *digest));
+    if let Some(digest) = missing {
+        return Err(Failure::no_result(format!("{place}: no receipt has the digest {digest}"))
+            .hint("the log was cut off at the end, or this is another log"));
+    }
+    Ok((links, head))
+}
+
+/// The same as [`read`], and reports a torn line.
+pub(super) fn read_told(
+    place: &impl fmt::Display,
+    log: impl Read,
+    each: impl FnMut(Link, [u8; 32]),
+) -> Result<Head, Failure> {
+    let (head, torn) = read(log, each).map_err(|broken| {
+        let intact = "the receipts before this line are intact; keep the file, and compare it with the peer's";
+        Failure::no_result(format!("{place}:{broken}")).hint(broken.fault.hint(intact))
+    })?;
+    if torn > 0 {
+        let number = head.number;
+        tell(&format!("{place}: {torn} bytes after receipt {number} are an incomplete receipt"));
+    }
+    Ok(head)
 }
 
 /// Checks that a receipt follows a head.

@@ -1,12 +1,14 @@
 //! Compares the receipts of two parties: the transcripts of a common run match.
 
-use std::{collections::HashMap, path::Path};
+use std::collections::HashMap;
 
 use garblet::AUTO;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Ended, Receipt, Transcript, chain::Link, log};
-use crate::failure::Failure;
+use super::{
+    Ended, Receipt, Transcript,
+    chain::{self, Digested, Link},
+};
 
 /// The runs of two logs.
 #[derive(Default)]
@@ -18,17 +20,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares the log files of two parties.
-    ///
-    /// *Errors*: a file cannot be read or is not a log.
-    pub fn of_logs(ours: &Path, theirs: &Path) -> Result<Self, Failure> {
-        let all = |path: &Path| {
-            let mut links = Vec::new();
-            log::read(path, |link, _| links.push(link)).map(|_| links)
-        };
-        Ok(Comparison::of(all(ours)?, all(theirs)?))
-    }
-
     /// Compares two logs. Skips runs that met no peer.
     pub fn of(ours: Vec<Link>, theirs: Vec<Link>) -> Self {
         let met = |links: Vec<Link>| links.into_iter().filter(|link| !link.receipt.transcripts.is_empty());
@@ -58,6 +49,16 @@ impl Comparison {
     pub fn differs(&self) -> bool {
         self.only.iter().flatten().any(|link| matches!(link.receipt.ended, Ended::Ok { closing: None }))
     }
+}
+
+/// The comparison of two logs as JSON: pairs of receipts of the same run, receipts that only one log has, and whether the logs differ in a run with a result.
+pub fn object(logs: &[Vec<Digested>; 2]) -> Value {
+    let links = |log: &[Digested]| log.iter().map(|(link, _)| link.clone()).collect();
+    let comparison = Comparison::of(links(&logs[0]), links(&logs[1]));
+    let of = |log: usize, link: &Link| chain::object(&logs[log][link.number as usize - 1]);
+    let alike: Vec<_> = comparison.alike.iter().map(|(own, other)| (of(0, own), of(1, other))).collect();
+    let only = [0, 1].map(|log| comparison.only[log].iter().map(|link| of(log, link)).collect::<Vec<_>>());
+    json!({ "alike": alike, "only": only, "differs": comparison.differs() })
 }
 
 /// Returns whether two receipts describe the same run: each party met the other and received what the other sent.

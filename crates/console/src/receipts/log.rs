@@ -11,15 +11,15 @@ use std::{
 };
 
 use garblet::{net::check_is_file, store::sync_folder};
-use serde_json::{Value, json};
 
+pub use super::chain::{Digested, object};
 use super::{
     Receipt,
     chain::{self, Fault, Head, LINE_BYTES_MAX, Link, Tail},
+    comparison::Comparison,
 };
 use crate::{
-    configuration::make_folder, failure::Failure, hex::to_hex, job::JobDigest, output::tell, surface::Setting,
-    whole_file::folder_of,
+    configuration::make_folder, failure::Failure, job::JobDigest, output::tell, surface::Setting, whole_file::folder_of,
 };
 
 /// The number of bytes read at once from the end.
@@ -288,41 +288,32 @@ fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// A receipt with its digest.
-pub type Digested = (Link, [u8; 32]);
-
 /// All receipts of a log, and its end. `holds` are digests of receipts that the log had earlier: if it still has them, nothing before them
 /// was cut off.
 ///
 /// *Errors*: the file cannot be read or is not a log; a line was changed, dropped or moved; no receipt has one of the digests.
 pub fn read_all(path: &Path, holds: &[JobDigest]) -> Result<(Vec<Digested>, Head), Failure> {
-    let mut links = Vec::new();
-    let head = read(path, |link, digest| links.push((link, digest)))?;
-    let missing = holds.iter().find(|wanted| links.iter().all(|(_, digest)| wanted.0 != *digest));
-    if let Some(digest) = missing {
-        return Err(Failure::no_result(format!("{}: no receipt has the digest {digest}", path.display()))
-            .hint("the log was cut off at the end, or this is another log"));
-    }
-    Ok((links, head))
+    chain::read_all(&path.display(), opened_to_read(path)?, holds)
 }
 
-/// A receipt as JSON, with its digest.
-pub fn object((link, digest): &Digested) -> Value {
-    let mut object = json!(link);
-    object["digest"] = to_hex(digest).into();
-    object
+impl Comparison {
+    /// Compares the log files of two parties.
+    ///
+    /// *Errors*: a file cannot be read or is not a log.
+    pub fn of_logs(ours: &Path, theirs: &Path) -> Result<Self, Failure> {
+        let all = |path: &Path| {
+            let mut links = Vec::new();
+            read(path, |link, _| links.push(link)).map(|_| links)
+        };
+        Ok(Comparison::of(all(ours)?, all(theirs)?))
+    }
 }
 
 /// Reads a log from the start. Reports a torn line, which is not an error: it is cut off when the next receipt is added.
-pub(super) fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
-    let file = File::open(path).map_err(|e| Failure::unreadable(path, &e))?;
-    let (head, torn) = chain::read(file, each).map_err(|broken| {
-        let intact = "the receipts before this line are intact; keep the file, and compare it with the peer's";
-        Failure::no_result(format!("{}:{broken}", path.display())).hint(broken.fault.hint(intact))
-    })?;
-    if torn > 0 {
-        let number = head.number;
-        tell(&format!("{}: {torn} bytes after receipt {number} are an incomplete receipt", path.display()));
-    }
-    Ok(head)
+fn read(path: &Path, each: impl FnMut(Link, [u8; 32])) -> Result<Head, Failure> {
+    chain::read_told(&path.display(), opened_to_read(path)?, each)
+}
+
+fn opened_to_read(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|e| Failure::unreadable(path, &e))
 }

@@ -13,8 +13,10 @@ use std::{
 use garblet::{Class, circuit::diagnostic::controls_terminal, run_report::PeerPart};
 
 use super::{
-    Ended, Log, Receipt, Transcript,
+    Ended, Receipt, Transcript,
     chain::{self, Head, Link},
+    log::Log,
+    text::LogText,
 };
 use crate::failure::Failure;
 
@@ -57,6 +59,34 @@ fn receipts_read_back_as_written_and_only_their_owner_can_read_them() {
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).expect("there").permissions()) & 0o777,
         0o600
     );
+}
+
+#[test]
+fn a_log_that_is_kept_as_a_text_has_the_lines_of_the_file() {
+    let (_folder, path, text) = three();
+    let mut kept = LogText::read("log", "").expect("a new log");
+    for number in 1..=3 {
+        let (link, digest) = kept.add(&receipt(number)).expect("added");
+        assert_eq!((link.number, link.receipt), (number, receipt(number)));
+        assert!(kept.text().ends_with(&format!("\"{}\"}}\n", crate::hex::to_hex(&digest))));
+    }
+    assert_eq!(kept.text(), text);
+    assert_eq!(Log::open(&path).expect("it can be added to").append(&receipt(4)), Ok(4));
+    let four = fs::read_to_string(&path).expect("a log");
+    let two = text.trim_end().rfind('\n').expect("three lines") + 1;
+    // Its end may be lost, and its last line torn.
+    for cut in [text.len(), text.len() - 1, two] {
+        let mut kept = LogText::read("log", &text[..cut]).expect("a log");
+        if cut == two {
+            kept.add(&receipt(3)).expect("added");
+        }
+        kept.add(&receipt(4)).expect("added");
+        assert_eq!(kept.text(), four, "{cut}");
+    }
+    let torn = LogText::read("log", &text[..text.len() - 9]).expect("a log");
+    assert_eq!(torn.text(), &text[..two]);
+    let changed = LogText::read("log", &text.replacen("\"party\":0", "\"party\":1", 1)).err().expect("refused");
+    assert!(changed.message.starts_with("log:1: it was changed: its digest is "), "{}", changed.message);
 }
 
 #[test]

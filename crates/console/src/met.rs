@@ -1,0 +1,74 @@
+//! The others that were met, and the end of a run with them.
+
+use garblet::{
+    Bits, Ends, Party, Report, Security,
+    net::{Channel, ChannelWatch, Fingerprint},
+    run_report::PartyPart,
+};
+
+use crate::{failure::Failure, hints::explain, output::tell};
+
+/// The result of a party's part in a run.
+pub struct Outcome {
+    /// `None` where this party is not a recipient.
+    pub outputs: Vec<Option<Bits>>,
+    /// The security that the run promises.
+    pub security: Security,
+    /// This party's part of the report.
+    pub part: PartyPart,
+    /// The error when the session closed, if any; the result is final all the same.
+    pub closing: Option<Failure>,
+    /// All others, with their authenticated identities.
+    pub met: Vec<(u16, Option<Fingerprint>)>,
+}
+
+impl Outcome {
+    /// The result of a run with these parties, of which nothing but the phases was measured.
+    pub fn of(outcome: garblet::Outcome, met: Vec<(u16, Option<Fingerprint>)>) -> Self {
+        let part = PartyPart::from(&outcome.report);
+        let garblet::Outcome { report: Report { outputs, security, .. }, closing } = outcome;
+        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
+    }
+
+    /// Warns of a peer that did not close the session properly.
+    pub fn warn_of_closing(&self) {
+        if let Some(failure) = &self.closing {
+            let what = &failure.message;
+            tell(&format!("warning: the result is final, but the peer did not close the session properly: {what}"));
+        }
+    }
+}
+
+/// The others that were met, and the channels to them.
+#[derive(Default)]
+pub struct Watched {
+    /// All others, with their authenticated identities.
+    pub met: Vec<(u16, Option<Fingerprint>)>,
+    pub(crate) channels: Vec<(u16, ChannelWatch)>,
+}
+
+impl Watched {
+    /// Watches ends that carry no data yet.
+    pub fn begin(&mut self, ends: &mut Ends, party: Party) {
+        self.met = ends.others(party);
+        self.channels = match ends {
+            Ends::Channel(channel) => vec![(other(party), channel.watch())],
+            Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
+        };
+    }
+
+    /// Watches the channel to the only peer.
+    pub fn of_channel(channel: &mut Channel, party: Party) -> Self {
+        Watched::of_watch(channel.watch(), party)
+    }
+
+    /// The channel to the one peer that was met, which is being watched.
+    pub fn of_watch(watch: ChannelWatch, party: Party) -> Self {
+        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)] }
+    }
+}
+
+/// The other of two parties.
+fn other(party: Party) -> u16 {
+    1 - party.0.min(1)
+}
