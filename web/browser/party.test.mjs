@@ -58,7 +58,7 @@ function call(page, name, ...args) {
 
 /** The options of a run of the page. */
 async function options(page, url, more) {
-  const { pem } = await page.run(() => JSON.parse(localStorage.getItem("garblet-identity")));
+  const pem = await page.run(() => localStorage.getItem("garblet-identity"));
   return { party: 1, inputs: {}, identity: pem, trust: { native: office.fingerprint }, url, timeoutMs: 20_000, ...more };
 }
 

@@ -2,9 +2,13 @@
 
 /** An error of this package. */
 export class GarbletError extends Error {
-  constructor(message: string, hint: string);
+  constructor(message: string, hint: string, recorded?: { receipt: Receipt; receipts: string });
   /** Advice for the user. */
   hint: string;
+  /** The receipt of a run that ended without a result, if it was under a job or with `receipts`. */
+  receipt?: Receipt;
+  /** The log with that receipt, to be kept. */
+  receipts?: string;
 }
 
 /** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more; a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
@@ -87,23 +91,136 @@ export interface Report {
   security: Record<string, unknown>;
   /** The reason why the peer did not close the session in order, if it did not; the result is final all the same. */
   closing: string | null;
+  /** The receipt of the run, if it was under a job or with `receipts`. */
+  receipt?: Receipt;
+  /** The log with that receipt, to be kept. */
+  receipts?: string;
 }
 
-export interface RunOptions {
+/** A job's file: its text, or more than that. */
+export type Job =
+  | string
+  | {
+      text: string;
+      /** The file's name, for messages. Default: `job`. */
+      name?: string;
+      /** The text of the file of signatures beside it. */
+      signatures?: string;
+    };
+
+/** The content of the program that a job names, of any kind that the command reads; none for a program of the library. */
+export interface JobProgram {
+  source: string | Uint8Array;
+  /** The most units of work that compiling may take. Default: 200 million. */
+  effort?: number;
+}
+
+/** A party of a job. */
+export interface JobParty {
+  name: string;
+  /** `null` in a job for plain TCP. */
+  fingerprint: string | null;
+  signed: boolean;
+  /** The fault of the party's signature, or `null`. */
+  wrong: string | null;
+}
+
+/** A description of a job. */
+export interface JobReport {
+  name: string;
+  /** The digest of all fields, which parties compare, sign and list. */
+  digest: string;
+  protocol: string;
+  fields: Record<string, string>;
+  parties: JobParty[];
+  /** The number of the party with the given identity; `null` if it is not in the job, or none was given. */
+  party: number | null;
+  program: Program;
+  /** Names that may look like others, and inputs that reach an output unchanged. */
+  notes: string[];
+}
+
+export interface JobOptions {
+  job: Job;
+  program?: JobProgram;
+  /** Fingerprints of known peers, by name: a job that has one of these names for another peer is refused. */
+  trust?: Record<string, string>;
+}
+
+/** The record of a run, with the names of the command's log `receipts.jsonl`. It has no input and no output. */
+export interface Receipt {
+  /** The place in the log, from 1. */
+  number: number;
+  /** The digest over this receipt and all before it. */
+  digest: string;
+  /** The digest of the one before it. */
+  previous: string;
+  format: number;
+  /** When the run ended: RFC 3339, UTC. */
+  time: string;
+  party: number;
+  parties: number;
+  identity: string | null;
+  peers: { party: number; name: string | null; fingerprint: string | null }[];
+  /** The digest of the job, if there was one. */
+  job: string | null;
+  /** The digest of the program. */
+  program: string;
+  version: string;
+  wire_version: number;
+  protocol: string;
+  adversary: string;
+  parameters: Record<string, unknown>;
+  security: Record<string, unknown> | null;
+  bytes_sent: number;
+  bytes_received: number;
+  ended: { ok: { closing: string | null } } | { failed: { class: string; message: string } };
+  /** The digests of all that was sent to and received from the peer. */
+  transcripts: { party: number; sent: string; received: string }[];
+}
+
+/** The runs of two logs. Runs that met no peer are left out. */
+export interface Comparison {
+  /** Ours and theirs of the same run: each party received what the other sent. */
+  alike: [Receipt, Receipt][];
+  /** Receipts that the other log lacks, or has with other contents. */
+  onlyOurs: Receipt[];
+  onlyTheirs: Receipt[];
+  /** Whether a run with a result that was closed in order is among these. */
+  differs: boolean;
+}
+
+/** A run under a job. Everything that was agreed is in the job. */
+export interface JobRunOptions extends JobOptions, Connection {
+  /** For a job without identities: the page's party number. */
+  party?: 0 | 1;
+  protocol?: undefined;
+  params?: undefined;
+}
+
+/** A run of which the options say everything. */
+export interface RunOptions extends Connection {
+  job?: undefined;
   program: ProgramSource;
   /** The page's party number. With `gmw` the listening peer has the lower number, so the page is party 1. */
   party: 0 | 1;
-  inputs?: Record<string, Value>;
-  /** The page's identity, in PEM. Secret. */
-  identity: string;
   /** Fingerprints of the acceptable peers, by name; messages use the names. */
   trust: Record<string, string>;
-  /** The address of the peer, or of a relay to it: `ws://HOST:PORT` or `wss://HOST:PORT`. */
-  url: string;
   /** Default: `yao`. */
   protocol?: Protocol;
   /** Parameters of the protocol, as for `--params`. */
   params?: Record<string, string | number>;
+}
+
+/** The options of all runs. */
+export interface Connection {
+  inputs?: Record<string, Value>;
+  /** The page's identity, in PEM. Secret. */
+  identity: string;
+  /** The address of the peer, or of a relay to it: `ws://HOST:PORT` or `wss://HOST:PORT`. */
+  url: string;
+  /** The log of earlier receipts, as it was last returned, or an empty text: the run's receipt is added. Default: an empty one under a job, otherwise none. */
+  receipts?: string;
   /** The name of the session, as for `--session`. */
   session?: string;
   /** The longest time without traffic from or to the peer. Default: one minute. */
@@ -141,8 +258,40 @@ export function generateIdentity(): Promise<{ pem: string; fingerprint: string }
 /** The fingerprint of an identity. */
 export function fingerprint(pem: string): Promise<string>;
 
-/** Computes with a peer. */
-export function run(options: RunOptions): Promise<Report>;
+/** Computes with a peer. Rejects with a `GarbletError`. */
+export function run(options: RunOptions | JobRunOptions): Promise<Report>;
+
+/** Reads a job, compiles its program, and says what a party is asked to agree to. `identity` finds out which party the page is. */
+export function checkJob(options: JobOptions & { identity?: string }): Promise<JobReport>;
+
+/** Signs a job for the party with this identity, once its program is the agreed one. `signatures` is the new text of the file of signatures. */
+export function signJob(options: JobOptions & { identity: string }): Promise<{ party: string; signatures: string; digest: string }>;
+
+/** Checks that all parties have signed a job, and returns its digest. */
+export function verifyJob(job: Job): Promise<string>;
+
+/** The receipts of a log, after checks of all its lines. If it still has the digests in `holds`, nothing before them was cut off. */
+export function readReceipts(log: string, options?: { holds?: string[] }): Promise<Receipt[]>;
+
+/** Compares the logs of two parties, run by run. */
+export function compareReceipts(ours: string, theirs: string): Promise<Comparison>;
+
+/** All that a browser keeps for the pages of an origin, in `localStorage`. */
+export interface Kept {
+  /** Under `garblet-identity`. Secret. */
+  identity?: string;
+  /** Under `garblet-receipts`: a log. */
+  receipts?: string;
+}
+
+/** Keeps an identity or a log of receipts, and tells whether the browser does. Nothing else of this package stores anything. */
+export function keep(values: Kept): boolean;
+
+/** Returns all that is kept. Any page of this origin can have changed it. */
+export function kept(): Kept;
+
+/** Forgets all that is kept. */
+export function forget(): void;
 
 /** Computes as both parties, in this page, without a peer, for experiments. It protects nothing. */
 export function runTogether(options: TogetherOptions): Promise<[Report, Report]>;

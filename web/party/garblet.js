@@ -5,10 +5,13 @@
 export class GarbletError extends Error {
   name = "GarbletError";
 
-  constructor(message, hint) {
+  constructor(message, hint, { receipt, receipts } = {}) {
     super(message);
     /** Advice for the user. */
     this.hint = hint;
+    /** The receipt of a run that has ended without a result, if one was asked for, and the log with it. */
+    this.receipt = receipt;
+    this.receipts = receipts;
   }
 }
 
@@ -65,18 +68,80 @@ export async function fingerprint(pem) {
 
 /** Computes with a peer. */
 export async function run(options) {
-  const { program, party, inputs = {}, identity, trust, url } = typed("object", "options", options);
-  const { protocol = "yao", params = {}, session, timeoutMs = 60_000, onProgress, signal } = options;
+  const { job, program, party, inputs = {}, identity, trust, url } = typed("object", "options", options);
+  const { protocol = "yao", params = {}, session, timeoutMs = 60_000, receipts, onProgress, signal } = options;
+  if (job !== undefined) unsaid(options, ["protocol", "params"]);
   const settings = {
-    party: typed("number", "party", party),
+    party: job !== undefined && party === undefined ? undefined : typed("number", "party", party),
     protocol: text("protocol", protocol),
     params: texts(params),
-    trust: trusted(trust),
-    session: session === undefined ? undefined : text("session", session),
+    trust: trusted(job === undefined ? trust : (trust ?? {})),
+    session: optional("session", session),
     timeoutMs: typed("number", "timeoutMs", timeoutMs),
+    receipts: optional("receipts", receipts ?? (job === undefined ? undefined : "")),
   };
-  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
+  const subject = job === undefined ? { program: written(program) } : agreed(job, program);
+  const asked = { ...subject, inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
+}
+
+/** Reads a job, compiles its program, and says what a party is asked to agree to. */
+export async function checkJob({ job, program, trust = {}, identity }) {
+  return JSON.parse(await call("checkJob", { ...agreed(job, program), trust: json(trusted(trust)), identity: optional("identity", identity) }));
+}
+
+/** Signs a job for the party with an identity, once its program is the agreed one. */
+export async function signJob({ job, program, trust = {}, identity }) {
+  return JSON.parse(await call("signJob", { ...agreed(job, program), trust: json(trusted(trust)), identity: text("identity", identity) }));
+}
+
+/** Checks that all parties have signed a job, and returns its digest. */
+export function verifyJob(job) {
+  return call("verifyJob", agreed(job));
+}
+
+/** The receipts of a log, after checks of all its lines. */
+export async function readReceipts(log, { holds = [] } = {}) {
+  return JSON.parse(await call("readReceipts", { log: text("log", log), holds: json(holds) }));
+}
+
+/** Compares the logs of two parties, run by run. */
+export async function compareReceipts(ours, theirs) {
+  const { alike, only, differs } = JSON.parse(await call("compareReceipts", { ours: text("ours", ours), theirs: text("theirs", theirs) }));
+  return { alike, onlyOurs: only[0], onlyTheirs: only[1], differs };
+}
+
+/** The keys of all that a browser keeps for the pages of one origin. */
+const KEPT = { identity: "garblet-identity", receipts: "garblet-receipts" };
+
+/** Keeps an identity or a log of receipts, and tells whether the browser does. */
+export function keep(values) {
+  try {
+    for (const [name, value] of Object.entries(values)) localStorage.setItem(KEPT[name], text(name, value));
+    return true;
+  } catch (error) {
+    if (error instanceof GarbletError) throw error;
+    return false;
+  }
+}
+
+/** Returns all that is kept. */
+export function kept() {
+  try {
+    const found = Object.entries(KEPT).map(([name, key]) => [name, localStorage.getItem(key) ?? undefined]);
+    return Object.fromEntries(found);
+  } catch {
+    return {};
+  }
+}
+
+/** Forgets all that is kept. */
+export function forget() {
+  try {
+    for (const key of Object.values(KEPT)) localStorage.removeItem(key);
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
 }
 
 /** Computes as both parties, in this page, without a peer, for experiments. */
@@ -100,6 +165,25 @@ function trusted(trust) {
   return Object.fromEntries(named.map(([name, fingerprint]) => [name, text(`trust: ${name}`, fingerprint)]));
 }
 
+/** A job with the text of its program, as the worker takes them. */
+function agreed(job, program) {
+  const { text: content, name = "job", signatures } = typeof job === "string" ? { text: job } : typed("object", "job", job);
+  const { source, effort } = program === undefined ? {} : typed("object", "program", program);
+  if (program !== undefined) {
+    unsaid(program, ["library", "name", "constants", "panics", "function"]);
+    if (!(source instanceof Uint8Array)) text("source", source);
+  }
+  if (effort !== undefined) typed("number", "effort", effort);
+  const bytes = typeof source === "string" ? new TextEncoder().encode(source) : source;
+  return { job: { name: text("name", name), text: text("job", content), signatures: optional("signatures", signatures), source: bytes, effort } };
+}
+
+/** Refuses options that a job says. */
+function unsaid(options, names) {
+  const said = names.find((name) => options[name] !== undefined);
+  if (said !== undefined) throw new GarbletError(`${said}: the job says it, or does not allow it`, "leave it out");
+}
+
 /** A program as the worker takes it. */
 function written(program) {
   const { source, library, name = "program", constants = {}, panics = true, effort, function: compiled = "main" } = typed("object", "program", program);
@@ -107,6 +191,10 @@ function written(program) {
   else text("library", library);
   if (effort !== undefined) typed("number", "effort", effort);
   return { source, library, name: text("name", name), constants: json(constants, "constants"), panics, effort, compiled: text("function", compiled) };
+}
+
+function optional(what, value) {
+  return value === undefined ? undefined : text(what, value);
 }
 
 function text(what, value) {
@@ -178,7 +266,7 @@ async function call(name, asked, { onProgress, signal } = {}) {
         if (idle === undefined) idle = worker;
         else worker.terminate();
         if (data.error === undefined) end(resolve, data.value);
-        else end(reject, new GarbletError(data.error.message, data.error.hint));
+        else end(reject, new GarbletError(data.error.message, data.error.hint, recorded(data.error)));
       }
     };
     worker.onerror = (event) => {
@@ -193,6 +281,11 @@ async function call(name, asked, { onProgress, signal } = {}) {
       fail(new GarbletError(error.message, "give texts, numbers, arrays and plain objects"));
     }
   });
+}
+
+/** The receipt that an error of the worker has, as the page has it. */
+function recorded({ receipt, receipts }) {
+  return receipt === undefined ? undefined : { receipt: JSON.parse(receipt), receipts };
 }
 
 /** The module, unless the caller gives up before it is loaded. */

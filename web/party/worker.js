@@ -1,6 +1,6 @@
 // The worker of `garblet.js`: one call at a time, the WebSocket of a run, and the module `party.js` that does the rest.
 
-import init, { Identity, Program, Run, Wire, panicForTest, runTogether } from "./party.js";
+import init, { Identity, Job, Program, Run, Wire, compareReceipts, panicForTest, readReceipts, runTogether } from "./party.js";
 
 /** Bytes that may wait in the WebSocket before the party waits too. */
 const WAITING_BYTES_MAX = 4 << 20;
@@ -14,6 +14,13 @@ const calls = {
   generate: () => using(Identity.generate(), (identity) => ({ pem: identity.toPem(), fingerprint: identity.fingerprint })),
   fingerprint: ({ pem }) => using(Identity.fromPem(pem), (identity) => identity.fingerprint),
   run: converse,
+  checkJob: ({ job, trust, identity }) =>
+    using(read(job), (agreed) => using(agreed.program(job.source), (built) => agreed.check(built, trust, identity && Identity.fromPem(identity)))),
+  signJob: ({ job, trust, identity }) =>
+    using(read(job), (agreed) => using(agreed.program(job.source), (built) => using(Identity.fromPem(identity), (own) => agreed.sign(built, trust, own)))),
+  verifyJob: ({ job }) => using(read(job), (agreed) => agreed.verify()),
+  readReceipts: ({ log, holds }) => readReceipts(log, holds),
+  compareReceipts: ({ ours, theirs }) => compareReceipts(ours, theirs),
   runTogether: ({ program, inputs, protocol, params }) =>
     using(build(program), (built) => runTogether(built, inputs, protocol, params)),
   panicForTest,
@@ -28,7 +35,7 @@ self.onmessage = async ({ data: { name, asked, module } }) => {
     self.postMessage({ value });
   } catch (error) {
     if (isBug(error)) bug(error);
-    else self.postMessage({ error: { message: error.message, hint: error.hint } });
+    else self.postMessage({ error: { message: error.message, hint: error.hint, receipt: error.receipt, receipts: error.receipts } });
   }
 };
 
@@ -64,21 +71,21 @@ function build({ source, library, name, constants, panics, effort, compiled }) {
   return library === undefined ? Program.compile(name, source, constants, panics, effort, compiled) : Program.library(library);
 }
 
+/** A job, as it is given to the module. */
+function read({ name, text, signatures, effort }) {
+  return Job.read(name, text, signatures, effort);
+}
+
 /** Computes with the peer at `url`. Reports every mistake in the options before it connects. */
-async function converse({ program, inputs, identity, settings, url, timeoutMs }) {
-  const begun = await using(build(program), (built) => Run.begin(built, inputs, Identity.fromPem(identity), settings));
-  let way;
-  try {
-    way = await open(url, timeoutMs, begun);
-  } catch (error) {
-    begun.free();
-    throw error;
-  }
-  const { wire, socket } = way;
+async function converse({ program, job, inputs, identity, settings, url, timeoutMs }) {
+  const agreed = job && read(job);
+  const begin = (built) => Run.begin(built, agreed, inputs, Identity.fromPem(identity), settings);
+  const begun = await using(job ? agreed.program(job.source) : build(program), begin);
+  const { wire, socket } = await open(url, timeoutMs, begun).catch((error) => {
+    throw isBug(error) ? error : begun.unmet(error.message, error.hint);
+  });
   try {
     return await begun.meet(wire, (...progress) => self.postMessage({ progress }));
-  } catch (error) {
-    throw isBug(error) ? error : way.wrong ?? error;
   } finally {
     socket.onmessage = socket.onclose = null;
     socket.close();
@@ -115,7 +122,6 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
         }, LOOK_MS);
         return false;
       }, waitingMax);
-      const way = { wire, socket };
       socket.onmessage = ({ data }) => {
         const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
         const fits = bytes.length <= messageMax;
@@ -123,12 +129,11 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
         const what = fits
           ? "the peer sends more than this run needs"
           : `a WebSocket message too large: expected at most ${messageMax} bytes, got ${bytes.length}`;
-        way.wrong = Object.assign(new Error(`${url}: ${what}`), { hint: "check that a party of Garblet listens there, and what is in between" });
+        wire.fail(`${url}: ${what}`, "check that a party of Garblet listens there, and what is in between");
         socket.close();
-        wire.ended();
       };
       socket.onclose = () => wire.ended();
-      resolve(way);
+      resolve({ wire, socket });
     };
     socket.onclose = () => {
       clearTimeout(timer);

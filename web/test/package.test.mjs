@@ -11,11 +11,16 @@ import test, { after, before } from "node:test";
 const { ARCHIVE, TOOLS } = process.env;
 const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
 
-const USER = `import { generateIdentity, run, type Report } from "garblet";
+const USER = `import { checkJob, compareReceipts, generateIdentity, GarbletError, kept, run, type Report } from "garblet";
 const { pem } = await generateIdentity();
 const program = { source: "pub fn main(alice: u32, bob: u32) -> bool { alice > bob }" };
 const report: Report = await run({ program, party: 1, inputs: { bob: 7n }, identity: pem, trust: { alice: "h2wm" }, url: "wss://a/" });
 console.log(report.outputs.out0, report.costs.online.seconds);
+const job = { text: "format = 1", signatures: "" };
+const { notes, parties } = await checkJob({ job, program: { source: new Uint8Array(0) }, identity: pem });
+const ended: Report | GarbletError = await run({ job, inputs: {}, identity: pem, url: "wss://a/", receipts: kept().receipts });
+const { alike, differs } = await compareReceipts(ended.receipts ?? "", "");
+console.log(notes.length, parties[0].signed, alike[0][1].bytes_sent, differs);
 `;
 
 let folder;
@@ -35,7 +40,7 @@ test("npm installs what the package lists, and nothing else", () => {
   const { name, files } = JSON.parse(readFileSync(path.join(installed, "package.json"), "utf8"));
   assert.equal(name, "garblet");
   assert.deepEqual(readdirSync(installed).sort(), [...files, "package.json"].sort());
-  assert.deepEqual(readdirSync(path.join(installed, "page")).sort(), ["index.html", "page.css", "page.js"]);
+  assert.deepEqual(readdirSync(path.join(installed, "page")).sort(), ["index.html", "job.js", "page.css", "page.js"]);
   assert.deepEqual(readdirSync(path.join(folder, "node_modules")).filter((name) => !name.startsWith(".")), ["garblet"]);
 });
 
@@ -53,7 +58,7 @@ test("its types are found and say what is wrong", () => {
   };
   for (const resolution of [["--module", "nodenext"], ["--module", "esnext", "--moduleResolution", "bundler"]]) {
     assert.equal(check(USER, ...resolution), "");
-    assert.match(check(USER.replace("party: 1", "party: 2"), ...resolution), /Type '2' is not assignable to type '0 \| 1'/);
+    assert.match(check(USER.replace("party: 1", "party: 2"), ...resolution), /Type '2' is not assignable to type '0 \| 1/);
   }
 });
 

@@ -9,12 +9,13 @@ use crate::{party, programs, steps::cargo, web};
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
-/// The pages: of the examples, and of the benchmarks.
-const TESTS: [&str; 4] = [
+/// The pages: of the examples, and of the benchmarks; and what a page does without a browser, beside the command.
+const TESTS: [&str; 5] = [
     "web/browser/friends.test.mjs",
     "web/browser/page.test.mjs",
     "web/browser/papers.test.mjs",
     "web/browser/party.test.mjs",
+    "web/test/job.test.mjs",
 ];
 
 /// Findings, one line each. A missing browser is reported loudly and is not a finding.

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use garblet::{
-    Error, Explain, LoadError, Panicked,
+    Error, LoadError,
     circuit::diagnostic::{Diagnostic, Diagnostics},
-    net::NetError,
 };
+use garblet_console::{failure::Failure, hints::explain};
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
@@ -18,9 +18,18 @@ pub(crate) type Thrown = JsValue;
 /// The error that JavaScript catches.
 pub(crate) fn failed(error: &impl Display, hint: &str) -> Thrown {
     let thrown = js_sys::Error::new(&error.to_string());
-    // A new object accepts every property.
-    let _ = Reflect::set(&thrown, &"hint".into(), &hint.into());
+    set(&thrown, "hint", &hint.into());
     thrown.into()
+}
+
+/// Sets a property. A new object accepts every property.
+pub(crate) fn set(object: &JsValue, name: &str, value: &JsValue) {
+    let _ = Reflect::set(object, &name.into(), value);
+}
+
+/// The error for a failure in words.
+pub(crate) fn thrown(failure: &Failure) -> Thrown {
+    failed(&failure.message, hint(failure))
 }
 
 /// The error for mistakes in a source.
@@ -49,19 +58,5 @@ pub(crate) fn unloaded(error: &LoadError) -> Thrown {
 
 /// The error for a run without a result.
 pub(crate) fn ended(error: &Error) -> Thrown {
-    explained(error)
-}
-
-/// The error for a connection that failed.
-pub(crate) fn unconnected(error: &NetError) -> Thrown {
-    explained(error)
-}
-
-/// A computation that has panicked.
-pub(crate) fn panicked(error: &Panicked) -> Thrown {
-    explained(error)
-}
-
-fn explained(error: &(impl Explain + Display)) -> Thrown {
-    failed(error, &hint(error))
+    thrown(&explain(error))
 }

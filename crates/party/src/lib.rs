@@ -5,7 +5,9 @@
 
 mod error;
 mod identity;
+mod job;
 mod program;
+mod receipt;
 mod run;
 mod wire;
 mod words;
@@ -15,13 +17,16 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use error::failed;
 
 pub use identity::Identity;
+pub use job::Job;
 pub use program::Program;
+pub use receipt::{compare_receipts, read_receipts};
 pub use run::{Run, run_together};
 pub use wire::Wire;
 
 /// Installs the panic handler. It runs when the module is loaded.
 #[wasm_bindgen(start)]
 pub fn start() {
+    garblet_console::surface::speak_of(words::SURFACE);
     std::panic::set_hook(Box::new(|bug| {
         wasm_bindgen::throw_val(failed(&format!("a bug in Garblet: {bug}"), "please report it"));
     }));

@@ -51,6 +51,13 @@ impl Program {
 
     /// A description of the program, as a JSON object.
     pub fn describe(&self) -> String {
+        self.described().to_string()
+    }
+}
+
+impl Program {
+    /// The description.
+    pub(crate) fn described(&self) -> Value {
         let counts = self.0.stats();
         let port = |port: &Port, more: (&str, Value)| {
             let mut said = Map::new();
@@ -76,7 +83,6 @@ impl Program {
             "andGates": counts.and,
             "andDepth": counts.and_depth,
         })
-        .to_string()
     }
 }
 

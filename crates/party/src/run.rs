@@ -3,11 +3,20 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use garblet::{
-    Bits, Config, Ends, Error, Outcome, Party, Peer, Phase, Plan, Progress, Report, check_panics,
+    Bits, Class, Config, Ends, Error, Outcome, Party, Peer, Phase, Plan, Progress, Report, check_panics,
     circuit::diagnostic::Diagnostics,
-    formats::value::{Arrange, arrange, read_inputs, to_json},
-    net::{Fingerprint, Mesh, Options, Tls, Traffic, connect_over, memory_pair},
+    formats::value::{Arrange, KeyHash, arrange, read_inputs, to_json},
+    net::{Fingerprint, Mesh, Options, SessionName, Tls, Traffic, connect_over, memory_pair},
     results,
+};
+use garblet_console::{
+    args::Param,
+    failure::Failure,
+    hints::{explain, net_failure, panic_failure},
+    job::Job,
+    met::{self, Watched},
+    output::heard,
+    receipts::text::LogText,
 };
 use js_sys::Function;
 use send_wrapper::SendWrapper;
@@ -18,48 +27,94 @@ use web_time::Instant;
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Thrown, ended, failed, panicked, refused, unconnected},
+    error::{Thrown, ended, failed, refused, set, thrown},
     identity::Identity,
+    job::fingerprints,
     program::Program,
+    receipt::Recorder,
     wire::Wire,
 };
 
 /// The time between two progress reports.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The settings of a run, besides its program, inputs and identity.
+/// The settings of a run, besides its program, inputs and identity. Those that a job says are missing under one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settings {
-    party: u16,
+    party: Option<u16>,
     protocol: String,
     params: BTreeMap<String, String>,
     trust: BTreeMap<String, String>,
     session: Option<String>,
     timeout_ms: u32,
+    /// The log to which the receipt is added; none if there is none.
+    receipts: Option<String>,
+}
+
+/// The agreement of a run, and the peers that may take part.
+struct Agreed {
+    party: Party,
+    config: Config,
+    settings: garblet_console::settings::Settings,
+    /// The only peers to accept.
+    trusted: Vec<(String, Fingerprint)>,
+    /// Names of peers, for messages and receipts.
+    names: Vec<(String, Fingerprint)>,
+    keys: Option<KeyHash>,
 }
 
 impl Settings {
-    fn options(&self, identity: Identity) -> Result<Options, Thrown> {
+    fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.into())
+    }
+
+    /// The agreement of options, one by one.
+    fn alone(&self) -> Result<Agreed, Thrown> {
+        let missing = || failed(&"party: expected a number, got nothing", "give 0 or 1, or a job with identities");
+        let party = Party(self.party.ok_or_else(missing)?);
+        let config = config(&self.protocol, &self.params)?;
+        let param = |(name, value): (&String, &String)| Param { name: name.clone(), value: value.clone() };
+        let params = self.params.iter().map(param).collect();
+        let settings = garblet_console::settings::Settings::of(config.protocol(), params, self.timeout());
+        let trusted = self.trusted()?;
+        Ok(Agreed { party, config, settings, names: trusted.clone(), trusted, keys: None })
+    }
+
+    /// The agreement of a job. Its other party is the only peer, if it names identities.
+    fn under(&self, job: &Job, program: &garblet::Program, own: Fingerprint) -> Result<Agreed, Thrown> {
+        let mut names = fingerprints(&self.trust)?;
+        let agreed = || {
+            job.check_names(&names)?;
+            job.check_program(program)?;
+            let (parties, place) = (job.party_count(), job.path.display());
+            if parties != 2 {
+                return Err(Failure::call(format!("{place}: the job has {parties} parties, expected 2"))
+                    .hint("a page computes with one peer"));
+            }
+            let settings = job.settings(self.timeout());
+            Ok((job.party_of_own(|| Ok(Some(own)), self.party)?, settings.config()?, settings))
+        };
+        let (party, config, settings) = agreed().map_err(|failure| thrown(&failure))?;
+        let trusted = match job.peer_of(party) {
+            Some(peer) => vec![peer],
+            None => self.trusted()?,
+        };
+        names.extend(job.names());
+        Ok(Agreed { party, config, settings, trusted, names, keys: job.key_hash() })
+    }
+
+    fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Thrown> {
         if self.trust.is_empty() {
             let hint = "give the peer's fingerprint, as `garblet id` prints it";
             return Err(failed(&"trust: nobody is trusted", hint));
         }
-        let mut trusted: Vec<(String, Fingerprint)> = Vec::new();
-        for (name, text) in &self.trust {
-            let wrong = |error| failed(&format!("trust: {name}: {error}"), "give it as `garblet id` prints it");
-            trusted.push((name.clone(), text.parse().map_err(wrong)?));
-        }
-        let timeout = Duration::from_millis(self.timeout_ms.into());
+        fingerprints(&self.trust)
+    }
+
+    fn session(&self) -> Result<Option<SessionName>, Thrown> {
         let session = self.session.as_ref().map(|name| name.parse()).transpose();
-        let session = session.map_err(|error| failed(&format!("session: {error}"), "for instance join-0041"))?;
-        Ok(Options {
-            patience: timeout,
-            timeout,
-            tls: Some(Tls::new(identity.0, trusted)),
-            session,
-            ..Options::default()
-        })
+        session.map_err(|error| failed(&format!("session: {error}"), "for instance join-0041"))
     }
 }
 
@@ -84,6 +139,7 @@ pub struct Run {
     inputs: Vec<Bits>,
     plan: Plan,
     options: Options,
+    recorder: Option<Recorder>,
 }
 
 /// The largest WebSocket message that is accepted. Each message of a peer has one TLS record, and a relay may join several.
@@ -94,18 +150,35 @@ const UNKNOWN_BYTES_MAX: u64 = 1 << 30;
 
 #[wasm_bindgen]
 impl Run {
-    /// Prepares everything, so that mistakes show before the peer is connected. `inputs` and `settings` are JSON objects.
-    pub fn begin(program: &Program, inputs: String, identity: Identity, settings: &str) -> Result<Run, Thrown> {
+    /// Prepares everything, so that mistakes show before the peer is connected. `inputs` and `settings` are JSON objects; `program` is that of the job,
+    /// if there is one.
+    pub fn begin(
+        program: &Program,
+        job: Option<crate::Job>,
+        inputs: String,
+        identity: Identity,
+        settings: &str,
+    ) -> Result<Run, Thrown> {
         let inputs = Zeroizing::new(inputs);
-        let settings: Settings = serde_json::from_str(settings).map_err(|_| other_options())?;
-        let (config, party) = (config(&settings.protocol, &settings.params)?, Party(settings.party));
+        let said: Settings = serde_json::from_str(settings).map_err(|_| other_options())?;
+        let (program, own) = (program.0.clone(), identity.0.fingerprint());
+        let agreed = match &job {
+            Some(job) => said.under(&job.job, &program, own)?,
+            None => said.alone()?,
+        };
+        let Agreed { party, config, settings, trusted, names, keys } = agreed;
         if party.0 > 1 {
             return Err(failed(&format!("party: expected 0 or 1, got {party}"), "a page computes with one peer"));
         }
-        let program = program.0.clone();
-        let inputs = values(&program, party, &inputs)?;
+        let inputs = values(&program, party, &inputs, keys.as_ref())?;
         let plan = Plan::new(program.clone(), 2, &config).map_err(|error| ended(&error))?;
-        Ok(Run { config, party, inputs, plan, options: settings.options(identity)?, program })
+        let plan = settings.job.iter().cloned().fold(plan, Plan::under);
+        let options = settings.options(Some(Tls::new(identity.0, trusted))).map_err(|failure| thrown(&failure))?;
+        let options = Options { session: said.session()?, ..options };
+        let log = said.receipts.as_ref().map(|log| heard(|| LogText::read("receipts", log)).0).transpose();
+        let log = log.map_err(|failure| thrown(&failure))?;
+        let recorder = log.map(|log| Recorder { log, settings, identity: own, names });
+        Ok(Run { config, party, inputs, plan, options, program, recorder })
     }
 
     /// The most bytes that may wait to be read: all that the peer sends in this run, with what TLS adds, and the largest message on top. A WebSocket
@@ -123,16 +196,67 @@ impl Run {
     }
 
     /// Computes with the peer at the other end of `wire`, and returns the report as a JSON object. `progress` is called with phase, gates done and
-    /// gates in all.
+    /// gates in all. If there is a log, report and error have the receipt.
     pub async fn meet(self, wire: &Wire, progress: Function) -> Result<String, Thrown> {
-        let channel = connect_over(wire.stream(), &self.options).await.map_err(|error| unconnected(&error))?;
-        let ends: Ends = match self.config.protocol().is_mesh() {
-            true => Mesh::pair(self.party.0, channel).await.map_err(|error| unconnected(&error))?.into(),
+        let mut watched = Watched::default();
+        let outcome = self.compute(wire, progress, &mut watched).await;
+        let outcome = outcome.map_err(|failure| wire.wrong().unwrap_or(failure));
+        self.end(outcome, &watched)
+    }
+
+    /// The error of a run whose peer could not be reached, for this reason.
+    pub fn unmet(self, reason: &str, hint: &str) -> Thrown {
+        let failure = Failure::no_result(reason).hint(hint).of_class(Class::Network);
+        match self.end(Err(failure), &Watched::default()) {
+            Ok(_) => JsValue::UNDEFINED,
+            Err(thrown) => thrown,
+        }
+    }
+}
+
+impl Run {
+    async fn compute(&self, wire: &Wire, progress: Function, watched: &mut Watched) -> Result<Outcome, Failure> {
+        let channel = connect_over(wire.stream(), &self.options).await.map_err(|error| net_failure(&error))?;
+        let mut ends: Ends = match self.config.protocol().is_mesh() {
+            true => Mesh::pair(self.party.0, channel).await.map_err(|error| net_failure(&error))?.into(),
             false => channel.into(),
         };
+        watched.begin(&mut ends, self.party);
         let progress = Box::new(Told::new(progress));
         let outcome = one_party(&self.plan, self.party, ends, &self.inputs, progress).await;
-        said(&self.program, &self.config, &outcome.map_err(|error| ended(&error))?)
+        outcome.map_err(|error| explain(&error))
+    }
+
+    /// The report or the error of a run, with its receipt if there is a log.
+    fn end(self, outcome: Result<Outcome, Failure>, watched: &Watched) -> Result<String, Thrown> {
+        let said = match &outcome {
+            Ok(outcome) => said(&self.program, &self.config, outcome),
+            Err(failure) => Err(failure.clone()),
+        };
+        let recorded = self.recorder.map(|recorder| {
+            let outcome = outcome.map(|outcome| met::Outcome::of(outcome, watched.met.clone()));
+            recorder.end((&self.program, self.party), watched, outcome.as_ref())
+        });
+        let unrecorded =
+            |failure: Failure| thrown(&failure.hint("the run did end, and its peer may have a receipt of it"));
+        let recorded = recorded.transpose().map_err(unrecorded)?;
+        match said {
+            Ok(mut report) => {
+                if let (Some((receipt, log)), Some(report)) = (recorded, report.as_object_mut()) {
+                    report.insert("receipt".into(), receipt);
+                    report.insert("receipts".into(), log.into());
+                }
+                Ok(report.to_string())
+            }
+            Err(failure) => {
+                let thrown = thrown(&failure);
+                if let Some((receipt, log)) = recorded {
+                    set(&thrown, "receipt", &receipt.to_string().into());
+                    set(&thrown, "receipts", &log.into());
+                }
+                Err(thrown)
+            }
+        }
     }
 }
 
@@ -159,14 +283,15 @@ pub async fn run_together(
             .filter(|(name, _)| names.contains(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        own.push(values(&program.0, party, &Value::Object(part).to_string())?);
+        own.push(values(&program.0, party, &Value::Object(part).to_string(), None)?);
     }
     let [left, right] = ends(&config);
     let (left, right) = tokio::join!(
         one_party(&plan, Party(0), left, &own[0], Box::new(())),
         one_party(&plan, Party(1), right, &own[1], Box::new(()))
     );
-    let reports = [left, right].map(|outcome| said(&program.0, &config, &outcome.map_err(|error| ended(&error))?));
+    let said = |outcome: Result<Outcome, Error>| said(&program.0, &config, &outcome.map_err(|error| explain(&error))?);
+    let reports = [left, right].map(|outcome| said(outcome).map_err(|failure| thrown(&failure)));
     let [left, right] = reports;
     Ok(format!("[{},{}]", left?, right?))
 }
@@ -184,11 +309,14 @@ fn ends(config: &Config) -> [Ends; 2] {
     config.protocol().is_mesh().then(mesh).flatten().unwrap_or_else(channel)
 }
 
-/// The values of a party's inputs, in program order.
-fn values(program: &garblet::Program, party: Party, inputs: &str) -> Result<Vec<Bits>, Thrown> {
-    let read = read_inputs(program, party, "inputs", inputs);
+/// The values of a party's inputs, in program order. Text keys are hashed if the parties do that.
+fn values(program: &garblet::Program, party: Party, inputs: &str, keys: Option<&KeyHash>) -> Result<Vec<Bits>, Thrown> {
+    let texts = keys.map(|keys| keys.texts(program)).transpose();
+    let texts = texts.map_err(|error| failed(&format!("hash_keys: {error}"), "agree on another job"))?;
+    let read = read_inputs(texts.as_ref().unwrap_or(program), party, "inputs", inputs);
     let mut values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
-    let arranged = arrange(program, &mut values, Arrange::Check);
+    let hashed = keys.map_or(Ok(()), |keys| keys.hash(program, &mut values));
+    let arranged = hashed.and_then(|()| arrange(program, &mut values, Arrange::Check));
     arranged.map_err(|unfit| refused(&unfit.diagnose("inputs", None).into()))?;
     Ok(values.into_iter().map(|(_, bits)| bits).collect())
 }
@@ -209,9 +337,9 @@ async fn one_party(
 }
 
 /// The report as JSON, as `Report.to_dict` of the Python package returns it.
-fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> Result<String, Thrown> {
+fn said(program: &garblet::Program, config: &Config, outcome: &Outcome) -> Result<Value, Failure> {
     let Report { party, role, decided, outputs, phases, security } = &outcome.report;
-    check_panics(program, outputs).map_err(|error| panicked(&error))?;
+    check_panics(program, outputs).map_err(|error| panic_failure(&error))?;
     let known = results(program).filter_map(|(at, output)| Some((output, outputs.get(at)?.as_ref()?)));
     let known: Map<String, Value> =
         known.map(|(output, bits)| (output.port.name.clone(), to_json(&output.port.ty, bits))).collect();
@@ -236,8 +364,7 @@ fn said(program: &Arc<garblet::Program>, config: &Config, outcome: &Outcome) -> 
         "costs": Phase::ALL.into_iter().map(cost).collect::<Map<_, _>>(),
         "security": security,
         "closing": outcome.closing.as_ref().map(Error::to_string),
-    })
-    .to_string())
+    }))
 }
 
 /// Reports progress to JavaScript, but not too often.

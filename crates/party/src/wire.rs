@@ -8,6 +8,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use garblet::Class;
+use garblet_console::failure::Failure;
 use js_sys::{Function, Uint8Array};
 use send_wrapper::SendWrapper;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -32,6 +34,8 @@ struct State {
     waiting: usize,
     waiting_max: usize,
     ended: bool,
+    /// The failure that has ended it here, if one has.
+    wrong: Option<Failure>,
     /// Set while JavaScript has no room.
     full: bool,
     reader: Option<Waker>,
@@ -70,6 +74,12 @@ impl Wire {
         wake(state, |state| state.writer.take());
     }
 
+    /// Ends the connection for this reason.
+    pub fn fail(&self, reason: &str, hint: &str) {
+        lock(&self.state).wrong = Some(Failure::no_result(reason).hint(hint).of_class(Class::Network));
+        self.ended();
+    }
+
     /// Says that no more bytes will come.
     pub fn ended(&self) {
         let mut state = lock(&self.state);
@@ -81,6 +91,11 @@ impl Wire {
 }
 
 impl Wire {
+    /// The failure that has ended the connection here, if one has.
+    pub(crate) fn wrong(&self) -> Option<Failure> {
+        lock(&self.state).wrong.take()
+    }
+
     /// The party's end.
     pub(crate) fn stream(&self) -> Stream {
         Stream { state: self.state.clone(), send: self.send.clone() }

@@ -1,9 +1,34 @@
-//! The remedies in a page's own words.
+//! A page's own words: for the settings that messages name, and for remedies.
 
-use garblet::{Advice, Class, Explain};
+use garblet::{Advice, Class};
+use garblet_console::{
+    failure::Failure,
+    surface::{Setting, Surface},
+};
+
+/// The front end as messages speak of it.
+pub(crate) const SURFACE: Surface = Surface { spell: member, remedy: own_words };
+
+/// The member of the options for a setting. A page has not all of them.
+fn member(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Batch => "rows",
+        Setting::Clients => "clients",
+        Setting::Forget => "forget",
+        Setting::Identity => "identity",
+        Setting::Param => "params",
+        Setting::Party => "party",
+        Setting::Peers => "peers",
+        Setting::PlainTcp => "plain TCP",
+        Setting::Protocol => "protocol",
+        Setting::ReceiptOutputs => "outputs in receipts",
+        Setting::Receipts => "receipts",
+        Setting::Resume => "resume",
+    }
+}
 
 /// A page's own words for a remedy, if it has some.
-pub(crate) fn own_words(advice: &Advice) -> Option<String> {
+fn own_words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::TrustPeer { .. } => {
             "if the peer itself confirms this fingerprint over another channel, give it in `trust`".into()
@@ -21,14 +46,17 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
         Advice::SameTls => {
             "a page always uses TLS: the peer must use an identity too, without --insecure-plain-tcp".into()
         }
+        Advice::SameJob => {
+            "run under the same job, the page with `job` and the peer with --job: `checkJob` and `garblet job show` list everything that a job's digest covers".into()
+        }
         Advice::AddToLibrary => "a page has only the standard library".into(),
         _ => return None,
     })
 }
 
-/// The hint of an error. Every error in JavaScript has one.
-pub(crate) fn hint(error: &impl Explain) -> String {
-    let plain = || match error.class() {
+/// The hint of a failure. Every error in JavaScript has one.
+pub(crate) fn hint(failure: &Failure) -> &str {
+    let plain = match failure.class {
         Class::Call => "give what is expected",
         Class::Network
         | Class::Disagreement
@@ -38,6 +66,5 @@ pub(crate) fn hint(error: &impl Explain) -> String {
         | Class::Panic
         | Class::Other => "start again, both parties together; if it happens again, please report it",
     };
-    let words = |advice: Advice| own_words(&advice).unwrap_or_else(|| advice.to_string());
-    error.advice().map_or_else(|| plain().into(), words)
+    failure.hint.as_deref().unwrap_or(plain)
 }

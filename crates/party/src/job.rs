@@ -1,0 +1,135 @@
+//! Jobs: the whole agreement of a run, as a text that both parties have.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use garblet::net::Fingerprint;
+use garblet_console::{
+    failure::Failure,
+    job::{
+        self, JobParty,
+        file::of_text,
+        signatures::{Signatures, Standing},
+    },
+    output::heard,
+    reach::ReachPart,
+};
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::{
+    error::{Thrown, failed, thrown},
+    identity::Identity,
+    program::Program,
+};
+
+/// A job, with the signatures of its parties.
+#[wasm_bindgen]
+pub struct Job {
+    pub(crate) job: job::Job,
+    signatures: Signatures,
+}
+
+#[wasm_bindgen]
+impl Job {
+    /// Reads the texts of a job's file, which messages call `name`, and of the file of signatures beside it, if there is one. Compiling its program may
+    /// use `effort` units of work.
+    pub fn read(name: &str, text: &str, signatures: Option<String>, effort: Option<f64>) -> Result<Job, Thrown> {
+        let read = || {
+            let job = of_text(Path::new(name), text)?;
+            let place = Signatures::place(&job);
+            let signatures = match signatures {
+                Some(text) => Signatures::read(&place, &text)?,
+                None => Signatures::none(&place),
+            };
+            Ok(Job { signatures, job })
+        };
+        let Job { job, signatures } = read().map_err(|failure: Failure| thrown(&failure))?;
+        let job = match effort {
+            Some(units) => job.allowing(units as u64),
+            None => job,
+        };
+        Ok(Job { job, signatures })
+    }
+
+    /// The job's program, whose file has this content unless it is of the library.
+    pub fn program(&self, content: Option<Vec<u8>>) -> Result<Program, Thrown> {
+        // Warnings are for authors.
+        let (program, _) = heard(|| self.job.program_of(content.as_deref()));
+        program.map(|program| Program(Arc::new(program))).map_err(|failure| thrown(&failure))
+    }
+
+    /// Compares the names of the parties with those of `trust`, a JSON object of fingerprints by name, and describes the job as a JSON object. `own` is
+    /// the identity of this party, if it has one.
+    pub fn check(&self, program: &Program, trust: &str, own: Option<Identity>) -> Result<String, Thrown> {
+        let (checked, mut notes) = heard(|| self.job.tell_names(&trusted(trust)?).map_err(|failure| thrown(&failure)));
+        checked?;
+        notes.extend(Some(ReachPart::of(&program.0).text().trim().to_string()).filter(|note| !note.is_empty()));
+        let party = own.and_then(|own| self.job.party_of(own.0.fingerprint()));
+        Ok(json!({
+            "name": self.job.name,
+            "digest": self.job.digest().to_string(),
+            "protocol": self.job.protocol,
+            "fields": self.job.fields().into_iter().collect::<BTreeMap<_, _>>(),
+            "parties": self.parties(),
+            "party": party.map(|party| party.0),
+            "program": program.described(),
+            "notes": notes,
+        })
+        .to_string())
+    }
+
+    /// Signs for the party with this identity, once the program is the job's and the names fit. Returns its name and the text of the file of signatures as a
+    /// JSON object.
+    pub fn sign(&mut self, program: &Program, trust: &str, identity: &Identity) -> Result<String, Thrown> {
+        let trusted = trusted(trust)?;
+        let mut signed = || {
+            self.job.check_names(&trusted)?;
+            self.job.check_program(&program.0)?;
+            let party = self.signatures.sign(&self.job, &identity.0)?;
+            Ok((party, self.signatures.text()?))
+        };
+        let (party, signatures) = signed().map_err(|failure: Failure| thrown(&failure))?;
+        Ok(json!({ "party": party, "signatures": signatures, "digest": self.job.digest().to_string() }).to_string())
+    }
+
+    /// Checks that all parties have signed, and returns the job's digest.
+    pub fn verify(&self) -> Result<String, Thrown> {
+        self.signatures.check_all(&self.job).map_err(|failure| thrown(&failure))?;
+        Ok(self.job.digest().to_string())
+    }
+}
+
+impl Job {
+    /// The parties, with their signatures.
+    fn parties(&self) -> Vec<Value> {
+        let party = |(party, standing): (&JobParty, Standing)| {
+            let wrong = match &standing {
+                Standing::Wrong(reason) => Some(reason),
+                Standing::Signed | Standing::Missing => None,
+            };
+            json!({
+                "name": party.name,
+                "fingerprint": party.fingerprint.map(|fingerprint| fingerprint.to_string()),
+                "signed": matches!(standing, Standing::Signed),
+                "wrong": wrong,
+            })
+        };
+        self.job.parties.iter().zip(self.signatures.standings(&self.job)).map(party).collect()
+    }
+}
+
+/// The fingerprints of a JSON object, with their names.
+fn trusted(trust: &str) -> Result<Vec<(String, Fingerprint)>, Thrown> {
+    let given: BTreeMap<String, String> = serde_json::from_str(trust)
+        .map_err(|_| failed(&"trust: expected an object of texts", "give each fingerprint by its name"))?;
+    fingerprints(&given)
+}
+
+/// The fingerprints of peers, with their names.
+pub(crate) fn fingerprints(given: &BTreeMap<String, String>) -> Result<Vec<(String, Fingerprint)>, Thrown> {
+    let read = |(name, text): (&String, &String)| match text.parse() {
+        Ok(fingerprint) => Ok((name.clone(), fingerprint)),
+        Err(error) => Err(failed(&format!("trust: {name}: {error}"), "give it as `garblet id` prints it")),
+    };
+    given.iter().map(read).collect()
+}

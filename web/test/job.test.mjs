@@ -1,0 +1,287 @@
+// Jobs and receipts of a page in Node, beside those of the command: node --test job.test.mjs, with PARTY (the package for npm) and GARBLET (the command) in
+// the environment. `cargo xtask web` runs it.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import test, { after, before } from "node:test";
+
+import "./threads.mjs";
+
+const { PARTY, GARBLET } = process.env;
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const GOLDEN = path.join(ROOT, "vectors/golden/0.1.0");
+const PROGRAM = path.join(ROOT, "examples/millionaires/millionaires.garble.rs");
+const SOURCE = readFileSync(PROGRAM, "utf8");
+
+const there = existsSync(path.join(PARTY, "party_bg.wasm"));
+if (!there) console.log("the party for pages is not there\nJOBS OF PAGES WERE NOT TRIED");
+const tried = (name, work) => test(name, { skip: !there, timeout: 60_000 }, work);
+
+let garblet;
+let folder;
+let env;
+/** The page, and the fingerprint of the command. */
+let page;
+let native;
+
+before(async () => {
+  if (!there) return;
+  folder = mkdtempSync(path.join(tmpdir(), "jobs-"));
+  env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
+  garblet = await import(path.join(PARTY, "garblet.js"));
+  page = await garblet.generateIdentity();
+  command("keygen", at("own.pem"));
+  native = command("id", at("own.pem")).trim();
+});
+after(() => folder && rmSync(folder, { recursive: true, force: true }));
+
+const at = (name) => path.join(folder, name);
+const read = (name) => readFileSync(at(name), "utf8");
+const command = (...words) => execFileSync(GARBLET, words, { encoding: "utf8", env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+
+/** The message and the hint of the command when it refuses. */
+function refusal(...words) {
+  const { status, stderr } = spawnSync(GARBLET, words, { encoding: "utf8", env, cwd: folder });
+  assert.notEqual(status, 0, words.join(" "));
+  return told(/^error: (.*)$/m.exec(stderr)[1], /^hint: (.*)$/m.exec(stderr)?.[1]);
+}
+
+const told = (message, hint) => ({ message, hint });
+const caught = (promise) => promise.then((value) => assert.fail(`expected an error, got ${JSON.stringify(value)}`), (error) => error);
+const failed = async (promise) => {
+  const { message, hint } = await caught(promise);
+  return told(message, hint);
+};
+
+/** Writes a job of the command and the page, and returns it as the page takes it. */
+function job(name, { program = PROGRAM, protocol = "yao", parties = [native, page.fingerprint], words = [] } = {}) {
+  rmSync(at(`${name}.toml`), { force: true });
+  const who = ["alice", "bob"].map((name, party) => `--party=${name}=${parties[party]}`);
+  command("job", "new", program, "--protocol", protocol, ...who, "--name", name, "--out", at(`${name}.toml`), ...words);
+  return { name: `${name}.toml`, text: read(`${name}.toml`) };
+}
+
+/** The command, which waits for the page under a job, as party 0. */
+async function waiting(job, input = { alice: 5_000_000 }, ...more) {
+  writeFileSync(at("input.json"), JSON.stringify(input));
+  const words = ["run", "--job", at(job.name), "--identity", at("own.pem"), "--input", `0=${at("input.json")}`, "--receipts", at("native.jsonl"), "--listen", "ws://127.0.0.1:0", "--timeout", "20s", ...more];
+  const child = spawn(GARBLET, words, { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  let out = "";
+  child.stdout.on("data", (text) => (out += text));
+  const ended = once(child, "close").then(([status]) => ({ status, out, said }));
+  const lines = createInterface({ input: child.stderr });
+  const port = await new Promise((resolve, reject) => {
+    lines.on("line", (line) => {
+      said += `${line}\n`;
+      const found = /listening on .*:(\d+)/.exec(line)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.on("exit", () => reject(new Error(said)));
+  });
+  return { url: `ws://127.0.0.1:${port}`, ended };
+}
+
+const source = { source: SOURCE };
+const under = (job, url, more) => ({ job, program: source, inputs: { bob: 3_000_000 }, identity: page.pem, url, timeoutMs: 20_000, ...more });
+
+tried("a job says to a page what it says to the command", async () => {
+  const richer = job("richer");
+  const said = await garblet.checkJob({ job: richer, program: source, identity: page.pem });
+  const shown = JSON.parse(command("job", "check", at("richer.toml"), "--json"));
+  assert.deepEqual([said.name, said.digest, said.fields], [shown.name, shown.job, shown.fields]);
+  assert.deepEqual(said.parties, shown.parties.map(({ name, fingerprint, signed }) => ({ name, fingerprint, signed, wrong: null })));
+  assert.deepEqual([said.party, said.protocol, said.notes], [1, "yao", []]);
+  assert.deepEqual(said.program.inputs.map(({ name, owner }) => [name, owner]), [["alice", 0], ["bob", 1]]);
+  assert.deepEqual((await garblet.checkJob({ job: richer.text, program: source })).party, null);
+  // A text of any layout, and a program of the library, which needs no text.
+  const library = job("sums", { program: "lib:millionaires(8)", words: ["--to", "alice_richer=1"] });
+  const sums = await garblet.checkJob({ job: library.text.replace("format = 1\n", "# said\n"), identity: page.pem });
+  assert.equal(sums.digest, JSON.parse(command("job", "show", at("sums.toml"), "--json")).job);
+  assert.deepEqual(sums.program.outputs[0].recipients, [1]);
+  // What version 0.1.0 wrote, with a program in the binary form.
+  const golden = { text: readFileSync(path.join(GOLDEN, "job.toml"), "utf8"), signatures: readFileSync(path.join(GOLDEN, "job.toml.signatures"), "utf8") };
+  const old = await garblet.checkJob({ job: golden, program: { source: readFileSync(path.join(GOLDEN, "program.gbc")) } });
+  assert.deepEqual(old.parties.map(({ name, signed }) => [name, signed]), [["alice", true], ["bob", true]]);
+  assert.equal(await garblet.verifyJob(golden), old.digest);
+});
+
+tried("what looks harmless and is not is noted", async () => {
+  writeFileSync(at("leak.garble.rs"), "pub fn main(alice: u8, bob: u8) -> u8 { bob }\n");
+  const leak = job("leak", { program: at("leak.garble.rs") });
+  const odd = { ...leak, text: leak.text.replace('name = "bob"', 'name = "b\\u043eb"') };
+  const { notes } = await garblet.checkJob({ job: odd, program: { source: read("leak.garble.rs") } });
+  assert.match(notes[0], /^warning: the name `b.b` of party 1 is b\\u\{43e\}b/);
+  assert.equal(notes[1], "note: bob reaches out0 unchanged; alice is not used");
+});
+
+tried("what the command refuses, a page refuses with the same words", async () => {
+  const richer = job("richer");
+  const changes = [
+    [/name = "richer"/, "name = 5"],
+    [/name = "richer"/, 'name = "rich\\u001b[2Jer"'],
+    [/protocol = "yao"/, 'protocol = "yoa"'],
+    [/panics = true/, "panic = true"],
+    [/format = 1/, "format = 2"],
+    [/digest = "../, 'digest = "zz'],
+    [/name = "bob"/, 'name = "alice"'],
+  ];
+  for (const [from, to] of changes) {
+    const text = richer.text.replace(from, to);
+    assert.notEqual(text, richer.text);
+    writeFileSync(at("wrong.toml"), text);
+    const expected = refusal("job", "show", "wrong.toml");
+    const got = await failed(garblet.checkJob({ job: { name: "wrong.toml", text }, program: source }));
+    // The command has more protocols.
+    assert.deepEqual(got, to.includes("yoa") ? { ...expected, message: got.message } : expected);
+    if (to.includes("yoa")) assert.equal(got.message, "wrong.toml: protocol: unknown protocol `yoa`, expected yao, components or gmw");
+  }
+  const other = SOURCE.replace("a > b", "a < b").replace("alice > bob", "alice < bob");
+  assert.notEqual(other, SOURCE);
+  writeFileSync(at("other.garble.rs"), other);
+  writeFileSync(at("wrong.toml"), richer.text.replace(/program = ".*"/, 'program = "other.garble.rs"'));
+  const expected = refusal("job", "check", "wrong.toml");
+  assert.deepEqual(await failed(garblet.checkJob({ job: { name: "wrong.toml", text: read("wrong.toml") }, program: { source: other } })), expected);
+  const trust = { alice: page.fingerprint };
+  const { message } = await failed(garblet.checkJob({ job: richer, program: source, trust }));
+  assert.equal(message, `richer.toml: party 0: alice is trusted here as ${page.fingerprint}, but the job has ${native}`);
+  const long = { ...richer, text: `${richer.text}#${" ".repeat(1 << 20)}` };
+  assert.match((await caught(garblet.checkJob({ job: long, program: source }))).message, /^richer.toml: \d+ bytes, expected at most 1048576$/);
+  assert.match((await caught(garblet.checkJob({ job: richer }))).message, /^richer.toml: program: the content of .*millionaires.garble.rs is missing$/);
+});
+
+tried("a page and the command sign the same job", async () => {
+  const richer = job("richer");
+  rmSync(at("richer.toml.signatures"), { force: true });
+  assert.deepEqual(await failed(garblet.verifyJob(richer)), refusal("job", "verify", "richer.toml"));
+  const signed = await garblet.signJob({ job: richer, program: source, identity: page.pem });
+  assert.equal(signed.party, "bob");
+  writeFileSync(at("richer.toml.signatures"), signed.signatures);
+  assert.deepEqual(await failed(garblet.verifyJob({ ...richer, signatures: signed.signatures })), refusal("job", "verify", "richer.toml"));
+  command("job", "sign", at("richer.toml"), "--identity", at("own.pem"));
+  const both = { ...richer, signatures: read("richer.toml.signatures") };
+  assert.equal(await garblet.verifyJob(both), signed.digest);
+  assert.match(command("job", "verify", at("richer.toml")), /all 2 parties have signed/);
+  // Signing again replaces only one's own.
+  const again = await garblet.signJob({ job: both, program: source, identity: page.pem });
+  assert.equal(await garblet.verifyJob({ ...richer, signatures: again.signatures }), signed.digest);
+  const stranger = await garblet.generateIdentity();
+  assert.match((await caught(garblet.signJob({ job: richer, program: source, identity: stranger.pem }))).message, /^richer.toml: our identity .* is not one of its parties: alice /);
+  const forged = signed.signatures.replace(/signature = ".{8}/, (found) => `${found.slice(0, -8)}00000000`);
+  writeFileSync(at("richer.toml.signatures"), forged);
+  assert.deepEqual(await failed(garblet.verifyJob({ ...richer, signatures: forged })), refusal("job", "verify", "richer.toml"));
+});
+
+tried("runs under a job leave receipts that fit those of the command", async () => {
+  rmSync(at("native.jsonl"), { force: true });
+  const richer = job("richer");
+  let log;
+  const digests = [];
+  for (const bob of [3_000_000, 7_000_000]) {
+    const peer = await waiting(richer);
+    const report = await garblet.run(under(richer, peer.url, { inputs: { bob }, receipts: log }));
+    const { status, out, said } = await peer.ended;
+    assert.equal(status, 0, said);
+    assert.equal(report.outputs.out0, out.includes("true"));
+    assert.equal(report.outputs.out0, bob < 5_000_000);
+    assert.equal(report.closing, null);
+    log = report.receipts;
+    digests.push(report.receipt.digest);
+    assert.deepEqual(report.receipt.ended, { ok: { closing: null } });
+    assert.equal(report.receipt.peers[0].name, "alice");
+    assert.equal("outputs" in report.receipt, false);
+    assert.ok(Math.abs(Date.parse(report.receipt.time) - Date.now()) < 60_000, report.receipt.time);
+  }
+  writeFileSync(at("page.jsonl"), log);
+  assert.equal(command("receipts", "verify", at("page.jsonl"), "--holds", digests[0]), `2 receipts, the last is ${digests[1]}\n`);
+  const read = await garblet.readReceipts(log, { holds: digests });
+  assert.deepEqual(read, JSON.parse(command("receipts", "show", at("page.jsonl"), "--json")).receipts);
+  const shown = command("receipts", "compare", at("page.jsonl"), at("native.jsonl"));
+  assert.equal(shown, "ours 1 and theirs 1: the same run; each received what the other sent\nours 2 and theirs 2: the same run; each received what the other sent\n");
+  const theirs = readFileSync(at("native.jsonl"), "utf8");
+  const compared = await garblet.compareReceipts(log, theirs);
+  assert.deepEqual(compared.alike.map(([own, other]) => [own.number, other.number]), [[1, 1], [2, 2]]);
+  assert.deepEqual([compared.onlyOurs, compared.onlyTheirs, compared.differs], [[], [], false]);
+  assert.equal((await garblet.compareReceipts(log.split("\n")[0], theirs)).differs, true);
+  // Nothing of what was given or learned is in a receipt.
+  for (const line of log.trim().split("\n")) assert.doesNotMatch(line, /[37]000000\b|out0|PRIVATE/);
+  // A log that was changed, cut at its end, or is none.
+  writeFileSync(at("changed.jsonl"), log.replace('"party":1', '"party":0'));
+  assert.equal((await caught(garblet.readReceipts(readFileSync(at("changed.jsonl"), "utf8")))).message.replace("the log", at("changed.jsonl")), refusal("receipts", "verify", at("changed.jsonl")).message);
+  assert.match((await caught(garblet.readReceipts(log.split("\n")[0], { holds: digests }))).message, /no receipt has the digest/);
+  assert.match((await caught(garblet.run(under(richer, "ws://127.0.0.1:1", { receipts: "none" })))).message, /^receipts:1: not a receipt after receipt 0/);
+});
+
+tried("with gmw too, and with keys that are texts", async () => {
+  writeFileSync(at("gmw.jsonl"), "");
+  const gmw = job("gmw", { protocol: "gmw" });
+  const peers = ["1", "2"].map((port) => `[[party]]\naddress = "127.0.0.1:${port}"\n`).join("");
+  writeFileSync(at("peers.toml"), peers);
+  const peer = await waiting(gmw, undefined, "--peers", at("peers.toml"));
+  const report = await garblet.run(under(gmw, peer.url));
+  const { status, said } = await peer.ended;
+  assert.deepEqual([status, report.outputs.out0], [0, true], said);
+  const theirs = readFileSync(at("native.jsonl"), "utf8");
+  assert.equal((await garblet.compareReceipts(report.receipts, theirs)).alike.length, 1);
+
+  const common = job("common", { program: "lib:intersection(4,4,64,0,0)", words: ["--hash-keys", "email"] });
+  const other = await waiting(common, { a: ["anna@example.org", "bert@example.org"] }, "--sort");
+  const inputs = { b: ["Bert@example.org "] };
+  const found = await garblet.run(under(common, other.url, { program: undefined, inputs }));
+  const ended = await other.ended;
+  assert.equal(ended.status, 0, ended.said);
+  assert.equal(found.outputs.rows.length, 1);
+});
+
+tried("a run without a result has its receipt, and parties with other jobs refuse each other", async () => {
+  rmSync(at("native.jsonl"), { force: true });
+  const [richer, poorer] = [job("richer"), job("poorer", { words: ["--to", "out0=0"] })];
+  const peer = await waiting(poorer);
+  const refused = await caught(garblet.run(under(richer, peer.url)));
+  const { status, said } = await peer.ended;
+  assert.equal(status, 1);
+  const digest = async (job) => (await garblet.checkJob({ job, program: source })).digest;
+  const differs = `job: ours ${await digest(richer)}, theirs ${await digest(poorer)}`;
+  assert.ok(refused.message.includes(differs), refused.message);
+  assert.ok(refused.message.includes("job name: ours richer, theirs poorer"), refused.message);
+  assert.match(refused.hint, /^run under the same job, the page with `job` and the peer with --job/);
+  assert.match(said, /job name: ours poorer, theirs richer/);
+  assert.equal(refused.receipt.ended.failed.class, "disagreement");
+  assert.equal(refused.receipt.ended.failed.message, refused.message);
+  assert.deepEqual(refused.receipt.peers, [{ party: 0, name: "alice", fingerprint: native }]);
+
+  // The next one follows it in the log; nobody is met.
+  const unmet = await caught(garblet.run(under(richer, "ws://127.0.0.1:1", { receipts: refused.receipts, timeoutMs: 1_000 })));
+  assert.deepEqual([unmet.receipt.number, unmet.receipt.previous, unmet.receipt.peers], [2, refused.receipt.digest, []]);
+  assert.equal(unmet.receipt.ended.failed.message, unmet.message);
+  writeFileSync(at("page.jsonl"), unmet.receipts);
+  assert.match(command("receipts", "verify", at("page.jsonl")), /^2 receipts/);
+  assert.equal((await garblet.compareReceipts(unmet.receipts, read("native.jsonl"))).differs, false);
+
+  // A peer without a job, and a page without one.
+  const without = await caught(garblet.run({ ...under(undefined, (await waiting(richer)).url), party: 1, trust: { alice: native } }));
+  assert.match(without.message, /job/);
+  assert.deepEqual([without.receipt, without.receipts], [undefined, undefined]);
+});
+
+tried("what a job says is not said beside it", async () => {
+  const richer = job("richer");
+  const given = under(richer, "ws://127.0.0.1:1");
+  for (const [more, name] of [[{ protocol: "yao" }, "protocol"], [{ params: {} }, "params"], [{ program: { ...source, panics: false } }, "panics"], [{ program: { library: "lib:aes128" } }, "library"]]) {
+    assert.equal((await caught(garblet.run({ ...given, ...more }))).message, `${name}: the job says it, or does not allow it`);
+  }
+  const said = async (more) => (await caught(garblet.run({ ...given, ...more }))).message;
+  const stranger = await garblet.generateIdentity();
+  assert.match(await said({ identity: stranger.pem }), /^richer.toml: our identity .* is not one of its parties: alice .*, bob /);
+  assert.equal(await said({ party: 0 }), `party 0: our identity ${page.fingerprint} is party 1 of richer.toml, bob`);
+  assert.equal(await said({ job: 5 }), "job: expected an object, got a value of type number");
+  assert.equal(await said({ job: {} }), "job: expected a string, got a value of type undefined");
+  assert.equal(await said({ receipts: 5 }), "receipts: expected a string, got a value of type number");
+  const three = `${richer.text}\n[[party]]\nname = "carol"\nfingerprint = "${stranger.fingerprint}"\n`;
+  assert.equal(await said({ job: three }), "job: the job has 3 parties, expected 2");
+});
