@@ -1,4 +1,7 @@
-// Two questions that this page and a peer, `garblet run --listen ws://HOST:PORT`, answer together. The peer is Alice, party 0; the page is Bob, party 1.
+// Two questions that this page and a peer, `garblet run --listen ws://HOST:PORT`, answer together, and jobs of both. In the questions the peer is Alice, party 0;
+// the page is Bob, party 1.
+
+import { fields, link, opened, shown, values } from "./job.js";
 
 const RICHER = `// Who is richer?
 
@@ -19,41 +22,66 @@ const WEALTH_MAX = 2 ** 32 - 1;
 const NUMBER_MAX = 2n ** 64n - 1n;
 const INTERSECTION = `lib:intersection(${ROWS_MAX},${ROWS_MAX},64,0,0)`;
 const PARTY = 1;
-/** Where the identity is kept, so that peers know this page again. */
-const KEPT = "garblet-identity";
-
-/** What each question needs: the program, the input, the words for a result, and what the other types. */
+/** What each question needs: the program or the job, the input, the words for a result, and what the other types. */
 const QUESTIONS = {
   richer: {
-    program: { source: RICHER, name: "richer" },
-    source: RICHER,
+    subject: () => ({ program: { source: RICHER, name: "richer" }, party: PARTY, trust: whom() }),
+    source: () => RICHER,
     input: async () => ({ bob: wealth() }),
     told: ({ out0 }) => ({ Alice: "The other is richer.", Bob: "You are richer.", Neither: "You both have the same." })[out0],
-    prepared: `cat > richer.garble.rs <<'END'\n${RICHER}END\n[ -e garblet-wealth.json ] || echo '{"alice": 3000000}' > garblet-wealth.json`,
-    call: "richer.garble.rs --party 0 --input 0=garblet-wealth.json",
+    prepared: () => `cat > richer.garble.rs <<'END'\n${RICHER}END\n[ -e garblet-wealth.json ] || echo '{"alice": 3000000}' > garblet-wealth.json`,
+    call: () => "richer.garble.rs --party 0 --input 0=garblet-wealth.json",
     hint: "Then they open garblet-wealth.json in an editor and put what they have in place of 3000000. A number in a command would stay in the shell's history.",
   },
   common: {
-    program: { library: INTERSECTION },
-    source: `${INTERSECTION}, a circuit of Garblet's library`,
+    subject: () => ({ program: { library: INTERSECTION }, party: PARTY, trust: whom() }),
+    source: () => `${INTERSECTION}, a circuit of Garblet's library`,
     input: async () => ({ b: await list() }),
     told: ({ rows, in_order }) => {
       if (!in_order) throw unfit("The other's list was not in order, so nothing was compared", "ask them to run the command as it is shown, with --sum-by-key");
       return rows.length === 0 ? "You have nothing in common." : `${rows.length} in common:`;
     },
     rows: ({ rows }) => rows.map((row) => row.key ?? row),
-    prepared: "[ -e garblet-numbers.csv ] || printf '%s\\n' a 8 3 5 > garblet-numbers.csv",
-    call: `'${INTERSECTION}' \\\n    --party 0 --input 0=garblet-numbers.csv --sum-by-key`,
+    prepared: () => "[ -e garblet-numbers.csv ] || printf '%s\\n' a 8 3 5 > garblet-numbers.csv",
+    call: () => `'${INTERSECTION}' \\\n    --party 0 --input 0=garblet-numbers.csv --sum-by-key`,
     hint: "Then they open garblet-numbers.csv in an editor and put their numbers, at most 256, below the a in place of 8, 3 and 5. Numbers in a command would stay in the shell's history.",
+  },
+  job: {
+    subject: () => ({ job: agreed().job, program: agreed().program }),
+    source: () => (agreement?.program ? new TextDecoder().decode(agreement.program.source) : (agreement?.said.program.name ?? "")),
+    input: async () => values(at("given")),
+    told: () => "The result of the job:",
+    rows: (outputs) => Object.entries(outputs).map(([name, value]) => `${name} = ${typeof value === "object" ? JSON.stringify(value) : value}`),
+    prepared: () => "",
+    call: () => {
+      const { job, said } = agreement ?? { job: { name: "JOB.toml" }, said: {} };
+      const other = said.party === 0 ? 1 : 0;
+      return `--job ${job.name} --input ${other}=FILE.json${said.protocol === "gmw" ? " --peers PEERS.toml" : ""}`;
+    },
+    hint: "They put what they give into FILE.json. They need the same job, and none of the options that it decides.",
   },
 };
 
 const at = (id) => document.getElementById(id);
 const question = () => QUESTIONS[document.querySelector("[name=question]:checked").value];
 
+/** The job that is open, if one is. */
+let agreement;
+
+function agreed() {
+  if (agreement === undefined) throw unfit("The job is missing", "open the files that you were sent", "job");
+  return agreement;
+}
+
+/** Those whom the person trusts. *Errors*: nobody. */
+const whom = () => ({ other: given("trust", "The fingerprint of the other", "let them read to you what the first command prints", "trust") });
+
 /** The package, which others put beside this page: it is loaded when the page can say that it is missing. */
 let garblet;
 let identity;
+/** The log of receipts, and whether the browser keeps it and the identity. */
+let receipts = "";
+let keeps = true;
 
 /** Has an identity, the one that is kept or a new one. Nothing begins without. */
 async function begin(renew) {
@@ -61,7 +89,9 @@ async function begin(renew) {
   try {
     garblet ??= await loaded();
     identity = (renew ? undefined : await kept()) ?? (await garblet.generateIdentity());
-    at("forgetful").hidden = keep(identity);
+    keeps &&= garblet.keep({ identity: identity.pem });
+    at("forgetful").hidden = keeps;
+    await reopen();
     at("fingerprint").textContent = identity.fingerprint;
     show();
     at("starting").hidden = true;
@@ -93,32 +123,89 @@ async function loaded() {
 /** The identity that the browser keeps for this page, if it keeps a whole one. Only its key is believed. */
 async function kept() {
   try {
-    const { pem } = JSON.parse(localStorage.getItem(KEPT));
+    const { identity: pem } = garblet.kept();
     return { pem, fingerprint: await garblet.fingerprint(pem) };
   } catch {
     return undefined;
   }
 }
 
-/** Keeps an identity, and tells whether the browser does. */
-function keep(one) {
+/** Forgets what the browser keeps for this page, which keeps nothing from then on. */
+function forgetAll() {
+  garblet.forget();
+  [receipts, keeps] = ["", false];
+  forget();
+  return begin(true);
+}
+
+/** Adds what a run has left to the receipts, and offers them. */
+function record(ended) {
+  if (ended.receipts === undefined) return;
+  receipts = ended.receipts;
+  if (keeps) garblet.keep({ receipts });
+  const saves = link("receipts.jsonl", receipts, "Save the receipts");
+  saves.id = "save";
+  at("save").replaceWith(saves);
+  at("receipt").hidden = false;
+}
+
+/** Works, unless another tab of this page does: each run adds its receipt to the same log. */
+function alone(work) {
+  if (navigator.locks === undefined) return work();
+  return navigator.locks.request("garblet", { ifAvailable: true }, (lock) => {
+    if (lock === null) throw unfit("This page is computing in another tab", "wait until that has ended");
+    return work();
+  });
+}
+
+/** Opens a job. */
+async function open() {
+  forget();
+  agreement = undefined;
+  const files = [...at("job").files];
   try {
-    localStorage.setItem(KEPT, JSON.stringify(one));
-    return true;
-  } catch {
-    return false;
+    if (files.length > 0) agreement = await opened(files, garblet, identity);
+  } catch (error) {
+    complain(Object.assign(error, { field: "job" }));
+  }
+  tellJob();
+}
+
+/** Opens the same job for another identity. */
+const reopen = () => (agreement === undefined ? undefined : open());
+
+function tellJob() {
+  at("agreed").replaceChildren(...(agreement === undefined ? [] : shown(agreement, sign)));
+  at("given").replaceChildren(...(agreement === undefined ? [] : fields(agreement)));
+  show();
+}
+
+/** Signs the job that is open, and offers the file of signatures. */
+async function sign() {
+  try {
+    const { job, program } = agreed();
+    const { signatures } = await garblet.signJob({ job, program, identity: identity.pem });
+    job.signatures = signatures;
+    agreement.said = await garblet.checkJob({ job, program, identity: identity.pem });
+    tellJob();
+    const saves = link(`${job.name}.signatures`, signatures, "Save the signatures");
+    at("agreed").append(saves);
+    saves.focus();
+  } catch (error) {
+    complain(error);
   }
 }
 
 /** Shows what belongs to the question, and the commands for the other. */
 function show() {
   const asked = question();
-  for (const part of document.querySelectorAll("[data-of]")) part.hidden = QUESTIONS[part.dataset.of] !== asked;
-  at("source").textContent = asked.source;
+  for (const part of document.querySelectorAll("[data-of]")) part.hidden = !part.dataset.of.split(" ").some((name) => QUESTIONS[name] === asked);
+  at("source").textContent = asked.source();
   at("theirs-why").textContent = asked.hint;
-  at("prepared").textContent = asked.prepared;
-  at("waits").textContent = `garblet run ${asked.call} \\\n    --peer ${identity.fingerprint} --timeout 10m \\\n    --listen ws://127.0.0.1:${port()}`;
-  at("begin").textContent = asked === QUESTIONS.richer ? "Compare" : "Find them";
+  at("prepared").textContent = asked.prepared();
+  const peer = asked === QUESTIONS.job ? "" : `--peer ${identity.fingerprint} `;
+  at("waits").textContent = `garblet run ${asked.call()} \\\n    ${peer}--timeout 10m \\\n    --listen ws://127.0.0.1:${port()}`;
+  at("begin").textContent = asked === QUESTIONS.common ? "Find them" : asked === QUESTIONS.job ? "Compute" : "Compare";
 }
 
 /** The port at which the other waits: that of the address, unless a web server is between. */
@@ -172,6 +259,7 @@ let giveUp;
 /** Clears what the last run has shown. */
 function forget() {
   for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
+  at("receipt").hidden = true;
   for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
   say("Nothing yet.");
 }
@@ -183,8 +271,9 @@ async function compute() {
   const asked = question();
   working(true);
   try {
+    if (asked === QUESTIONS.job) agreed();
     const inputs = await asked.input();
-    const trust = { other: given("trust", "The fingerprint of the other", "let them read to you what the first command prints", "trust") };
+    const subject = asked.subject();
     const url = given("url", "The address of the other", "enter where they wait");
     if (!/^wss?:\/\//i.test(url)) throw unfit("Expected an address that begins with ws:// or wss://", "for instance ws://127.0.0.1:7700", "url");
     say("Waiting for the other …");
@@ -192,12 +281,16 @@ async function compute() {
       say("Computing …");
       at("progress").value = total === 0 ? 0 : done / total;
     };
-    const options = { program: asked.program, party: PARTY, inputs, identity: identity.pem, trust, url, onProgress, signal: giveUp.signal };
-    const report = await garblet.run(options);
+    const report = await alone(() => {
+      if (keeps) receipts = garblet.kept().receipts ?? "";
+      return garblet.run({ ...subject, inputs, identity: identity.pem, url, receipts, onProgress, signal: giveUp.signal });
+    });
+    record(report);
     say(asked.told(report.outputs));
     at("rows").replaceChildren(...(asked.rows?.(report.outputs) ?? []).map((row) => element("li", row)));
     at("costs").textContent = cost(report);
   } catch (error) {
+    record(error);
     complain(error);
   } finally {
     working(false);
@@ -222,7 +315,9 @@ function tell(id, ...lines) {
 
 /** What the package says of a peer, in words for those who have this page before them. */
 const OWN_WORDS = [
+  [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it"]],
   [/program digest/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
+  [/^receipts:/, () => ["The receipts that this browser keeps for this page were changed", "save what you need of them, and let this page forget them"]],
   [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
 ];
 
@@ -243,7 +338,7 @@ function sentence(words) {
 }
 
 function able(is) {
-  for (const id of ["begin", "renew"]) at(id).disabled = !is;
+  for (const id of ["begin", "renew", "forget", "job"]) at(id).disabled = !is;
   for (const choice of document.querySelectorAll("[name=question]")) choice.disabled = !is;
 }
 
@@ -269,6 +364,8 @@ async function copy(button) {
 }
 
 at("renew").onclick = () => begin(true);
+at("forget").onclick = forgetAll;
+at("job").onchange = open;
 at("begin").onclick = compute;
 at("stop").onclick = () => giveUp?.abort(new Error("You gave up"));
 at("url").oninput = show;

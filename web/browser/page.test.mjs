@@ -2,9 +2,9 @@
 // node --test page.test.mjs, with PARTY (the package for npm), GARBLET (the command), PICTURES and TOOLS (folders) in the environment.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -151,14 +151,104 @@ tried("what a person has left out or mistyped is said beside the button, and lea
   await refused({ url: "ws://127.0.0.1:7700", trust: "abcd" }, "fingerprint has 4 characters", "trust");
 });
 
+/** What a link of the page saves, as a file. */
+async function saved(page, selector, name) {
+  rmSync(path.join(office.folder, name), { force: true });
+  await page.cdp("Page.setDownloadBehavior", { behavior: "allow", downloadPath: office.folder });
+  await page.click(selector);
+  for (let left = 100; left > 0; left -= 1) {
+    await new Promise((done) => setTimeout(done, 100));
+    if (existsSync(path.join(office.folder, name))) return readFileSync(path.join(office.folder, name), "utf8");
+  }
+  return assert.fail(`${name} was not saved`);
+}
+
+tried("a job is opened, signed and run, and its receipts fit the other's", async () => {
+  const page = await browser();
+  await page.click("[value=job]");
+  await page.click("#begin");
+  await page.until(() => document.querySelector("#trouble").innerText.includes("The job is missing."));
+  const program = file("limits.garble.rs", "pub fn main(limit: u32, bids: [u32; 3]) -> u32 { if bids[0] > limit { bids[0] } else { bids[1] + bids[2] } }\n");
+  const job = path.join(office.folder, "limits.toml");
+  const printed = (...words) => execFileSync(GARBLET, words, { encoding: "utf8", env: office.env, cwd: office.folder, stdio: ["ignore", "pipe", "pipe"] });
+  printed("keygen", "alice.pem");
+  const alice = printed("id", "alice.pem").trim();
+  const written = (own) => printed("job", "new", program, "--party", `alice=${alice}`, "--party", `bob=${own}`, "--name", "limits", "--out", job);
+  written(office.fingerprint);
+  await choose(page, "#job", [job, program].join("\n"));
+  await page.until(() => document.querySelector("#agreed").innerText.includes("not one of its parties"));
+  rmSync(job);
+  written(await own(page));
+  // A field for files keeps what was chosen before.
+  await page.run(() => (document.querySelector("#job").value = ""));
+  await choose(page, "#job", [job, program].join("\n"));
+  await page.until(() => document.querySelector("#agreed").innerText.includes("bob"));
+  const said = await text(page, "#agreed");
+  const { job: digest } = JSON.parse(printed("job", "show", job, "--json"));
+  for (const words of ["limits", `alice ${alice}`, "alice: limit, u32", "you: bids, [u32; 3]", "both: out0, u32", "you: not yet", digest]) assert.ok(said.includes(words), `${words} in ${said}`);
+
+  await page.click("#sign");
+  await page.until(() => document.querySelector("#agreed a") !== null);
+  assert.equal(await page.run(() => document.activeElement.textContent), "Save the signatures");
+  await saved(page, "#agreed a", "limits.toml.signatures");
+  printed("job", "sign", job, "--identity", "alice.pem");
+  assert.match(printed("job", "verify", job), /all 2 parties have signed/);
+
+  const begun = async (change = (command) => command) => {
+    const port = await freePort();
+    await fill(page, { url: `ws://127.0.0.1:${port}` });
+    file("FILE.json", '{"limit": 7}');
+    const child = shell(`${change(await text(page, "#waits"))} --identity alice.pem --receipts alice.jsonl`);
+    children.push(child);
+    for await (const line of createInterface({ input: child.stderr })) if (line.startsWith("listening on")) break;
+    child.stderr.resume();
+    await page.click("#begin");
+    await settled(page);
+    return child;
+  };
+  await fill(page, { "given-0": "[5, 20, 22]" });
+  await begun();
+  assert.deepEqual([await status(page), await text(page, "#rows"), await text(page, "#trouble")], ["The result of the job:", "out0 = 42", ""]);
+  await page.picture(PICTURES, "party-job");
+  const script = axe();
+  for (const look of [{ width: 400, height: 860, dark: true }, { width: 1100, height: 900 }]) {
+    await page.look(look);
+    if (script !== undefined) assert.deepEqual(await barriers(page, script), [], JSON.stringify(look));
+    const [wide, inner] = await page.run(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= inner, `${wide} pixels of ${inner}`);
+  }
+  const log = await saved(page, "#save", "receipts.jsonl");
+  assert.deepEqual(JSON.parse(log).job, digest);
+  assert.match(printed("receipts", "compare", "receipts.jsonl", "alice.jsonl"), /^ours 1 and theirs 1: the same run; each received what the other sent\n$/);
+
+  // The other takes another job, and this run is in the log too.
+  printed("job", "new", program, "--party", `alice=${alice}`, "--party", `bob=${await own(page)}`, "--name", "others", "--out", path.join(office.folder, "others.toml"));
+  await begun((command) => command.replace("limits.toml", "others.toml"));
+  assert.match(await text(page, "#trouble"), /^The other has another job\./);
+  const [, second] = (await saved(page, "#save", "receipts.jsonl")).trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual([second.number, second.ended.failed.class], [2, "disagreement"]);
+  assert.match(printed("receipts", "verify", "receipts.jsonl"), /^2 receipts/);
+
+  // Both are kept, until they are forgotten.
+  const keys = () => page.run(() => Object.keys(localStorage).sort());
+  assert.deepEqual(await keys(), ["garblet-identity", "garblet-receipts"]);
+  const before = await own(page);
+  await page.click("#forget");
+  await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
+  assert.deepEqual(await keys(), []);
+  assert.equal(await page.run(() => document.querySelector("#receipt").hidden), true);
+  await page.until(() => document.querySelector("#agreed").innerText.includes("not one of its parties"));
+  assert.deepEqual(await page.complaints(), []);
+});
+
 tried("the keyboard leads through the page, and what can be copied is", async () => {
   const page = await browser();
   const order = [];
-  for (let at = 0; at < 12; at += 1) {
+  for (let at = 0; at < 13; at += 1) {
     await page.press("Tab");
     order.push(await page.run(() => document.activeElement.id || document.activeElement.value || document.activeElement.dataset.copies || document.activeElement.localName));
   }
-  assert.deepEqual(order, ["richer", "fingerprint", "renew", "theirs", "trust", "url", "prepared", "waits", "wealth", "summary", "begin", "body"]);
+  assert.deepEqual(order, ["richer", "fingerprint", "renew", "forget", "theirs", "trust", "url", "prepared", "waits", "wealth", "summary", "begin", "body"]);
   await page.run(() => document.querySelector("[value=richer]").focus());
   await page.press("ArrowDown");
   assert.equal(await text(page, "#begin"), "Find them");
@@ -212,7 +302,7 @@ tried("all can read the page, however wide, dark or printed", async () => {
   const looks = { light: {}, dark: { dark: true }, phone: { width: 400, height: 860 }, "phone-dark": { width: 400, height: 860, dark: true } };
   for (const [name, look] of Object.entries(looks)) {
     await page.look({ width: 1100, height: 900, ...look });
-    for (const question of ["common", "richer"]) {
+    for (const question of ["job", "common", "richer"]) {
       await page.click(`[value=${question}]`);
       if (script !== undefined) assert.deepEqual(await barriers(page, script), [], `${name}, ${question}`);
       const [wide, inner] = await page.run(() => [document.documentElement.scrollWidth, innerWidth]);
