@@ -10,7 +10,7 @@ use garblet_console::{failure::Failure, hints::explain};
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
-use crate::words::hint;
+use crate::surface::hint;
 
 /// An `Error` of JavaScript with a `hint`.
 pub(crate) type Thrown = JsValue;

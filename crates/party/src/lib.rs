@@ -9,6 +9,7 @@ mod job;
 mod program;
 mod receipt;
 mod run;
+mod surface;
 mod wire;
 mod words;
 
@@ -26,7 +27,7 @@ pub use wire::Wire;
 /// Installs the panic handler. It runs when the module is loaded.
 #[wasm_bindgen(start)]
 pub fn start() {
-    garblet_console::surface::speak_of(words::SURFACE);
+    garblet_console::surface::speak_of(surface::SURFACE);
     std::panic::set_hook(Box::new(|bug| {
         wasm_bindgen::throw_val(failed(&format!("a bug in Garblet: {bug}"), "please report it"));
     }));

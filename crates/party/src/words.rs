@@ -1,34 +1,9 @@
-//! A page's own words: for the settings that messages name, and for remedies.
+//! The remedies in a page's own words.
 
-use garblet::{Advice, Class};
-use garblet_console::{
-    failure::Failure,
-    surface::{Setting, Surface},
-};
-
-/// The front end as messages speak of it.
-pub(crate) const SURFACE: Surface = Surface { spell: member, remedy: own_words };
-
-/// The member of the options for a setting. A page has not all of them.
-fn member(setting: Setting) -> &'static str {
-    match setting {
-        Setting::Batch => "rows",
-        Setting::Clients => "clients",
-        Setting::Forget => "forget",
-        Setting::Identity => "identity",
-        Setting::Param => "params",
-        Setting::Party => "party",
-        Setting::Peers => "peers",
-        Setting::PlainTcp => "plain TCP",
-        Setting::Protocol => "protocol",
-        Setting::ReceiptOutputs => "outputs in receipts",
-        Setting::Receipts => "receipts",
-        Setting::Resume => "resume",
-    }
-}
+use garblet::Advice;
 
 /// A page's own words for a remedy, if it has some.
-fn own_words(advice: &Advice) -> Option<String> {
+pub(crate) fn own_words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::TrustPeer { .. } => {
             "if the peer itself confirms this fingerprint over another channel, give it in `trust`".into()
@@ -52,19 +27,4 @@ fn own_words(advice: &Advice) -> Option<String> {
         Advice::AddToLibrary => "a page has only the standard library".into(),
         _ => return None,
     })
-}
-
-/// The hint of a failure. Every error in JavaScript has one.
-pub(crate) fn hint(failure: &Failure) -> &str {
-    let plain = match failure.class {
-        Class::Call => "give what is expected",
-        Class::Network
-        | Class::Disagreement
-        | Class::Identity
-        | Class::Misbehaviour
-        | Class::Store
-        | Class::Panic
-        | Class::Other => "start again, both parties together; if it happens again, please report it",
-    };
-    failure.hint.as_deref().unwrap_or(plain)
 }

@@ -247,13 +247,3 @@ fn neutral_words_name_no_option_and_own_words_do() {
         assert_ne!(page::own_words(&advice), Some(words));
     }
 }
-
-#[test]
-fn pages_have_a_hint_for_every_error() {
-    for error in net_errors() {
-        assert!(!page::hint(&error).is_empty(), "{error}");
-    }
-    let refused = NetError::Unsendable { what: "x", why: text() };
-    assert!(page::hint(&refused).starts_with("start again"));
-    assert_eq!(page::hint(&NetError::CutOff), page::hint(&refused));
-}
