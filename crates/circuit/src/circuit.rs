@@ -1,50 +1,27 @@
 //! Boolean circuits in single-assignment form.
 
-use crate::error::CircuitError;
+use std::sync::Arc;
 
-/// A wire of one [`Circuit`]: the inputs come first, then one wire per gate, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wire(pub u32);
-
-impl Wire {
-    /// The wire's position, for indexing.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// One gate. Gate `g` of a circuit with `n` inputs defines wire `n + g`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Gate {
-    /// Exclusive or.
-    Xor(Wire, Wire),
-    /// And: the only gate that costs communication.
-    And(Wire, Wire),
-    /// Negation.
-    Not(Wire),
-    /// A constant.
-    Constant(bool),
-}
-
-impl Gate {
-    /// The wires that the gate reads.
-    pub fn operands(self) -> impl Iterator<Item = Wire> {
-        let (a, b) = match self {
-            Gate::Xor(a, b) | Gate::And(a, b) => (Some(a), Some(b)),
-            Gate::Not(a) => (Some(a), None),
-            Gate::Constant(_) => (None, None),
-        };
-        a.into_iter().chain(b)
-    }
-}
+use crate::{
+    diagnostic::Diagnostic,
+    error::CircuitError,
+    gate::{Gate, GateCounts, Wire},
+    stored::StoredGates,
+};
 
 /// A Boolean circuit: gates in an order in which every wire is set before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     input_count: u32,
-    gates: Vec<Gate>,
+    gates: Gates,
     outputs: Vec<Wire>,
+}
+
+/// The gates of a circuit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Gates {
+    Here(Vec<Gate>),
+    Stored(Arc<StoredGates>),
 }
 
 impl Circuit {
@@ -68,7 +45,32 @@ impl Circuit {
         if let Some((output, wire)) = outputs.iter().enumerate().find(|(_, w)| u64::from(w.0) >= wire_count) {
             return Err(CircuitError::OutputReadsUnsetWire { output, wire: wire.0, set: wire_count as u32 });
         }
-        Ok(Circuit { input_count, gates, outputs })
+        Ok(Circuit { input_count, gates: Gates::Here(gates), outputs })
+    }
+
+    /// A circuit whose gates are read whenever they are needed. Few parts of Garblet can: see [`Program::whole`](crate::Program::whole).
+    pub fn stored(gates: Arc<StoredGates>) -> Self {
+        let (input_count, outputs) = (gates.input_count(), gates.outputs().to_vec());
+        Circuit { input_count, gates: Gates::Stored(gates), outputs }
+    }
+
+    /// The gates, if they are not in memory.
+    pub fn stored_gates(&self) -> Option<&Arc<StoredGates>> {
+        match &self.gates {
+            Gates::Here(_) => None,
+            Gates::Stored(gates) => Some(gates),
+        }
+    }
+
+    /// The circuit with all its gates in memory.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn whole(&self) -> Result<Circuit, Diagnostic> {
+        let gates = match &self.gates {
+            Gates::Here(gates) => gates.clone(),
+            Gates::Stored(gates) => gates.all()?,
+        };
+        Ok(Circuit { gates: Gates::Here(gates), outputs: self.outputs.clone(), ..*self })
     }
 
     /// The number of input wires.
@@ -77,8 +79,33 @@ impl Circuit {
     }
 
     /// The gates in order.
+    ///
+    /// # Panics
+    /// If they are not in memory. Only [`Circuit::stored`] makes such circuits.
     pub fn gates(&self) -> &[Gate] {
-        &self.gates
+        match &self.gates {
+            Gates::Here(gates) => gates,
+            Gates::Stored(_) => panic!("the circuit's gates are not in memory"),
+        }
+    }
+
+    /// Goes through the gates in order, wherever they are.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn for_each_gate(&self, mut each: impl FnMut(Gate)) -> Result<(), Diagnostic> {
+        match &self.gates {
+            Gates::Here(gates) => gates.iter().for_each(|gate| each(*gate)),
+            Gates::Stored(gates) => gates.for_each(each)?,
+        }
+        Ok(())
+    }
+
+    /// The number of gates.
+    pub fn gate_count(&self) -> usize {
+        match &self.gates {
+            Gates::Here(gates) => gates.len(),
+            Gates::Stored(gates) => gates.gate_count(),
+        }
     }
 
     /// The output wires in order. A wire may appear more than once, and may be an input.
@@ -88,34 +115,16 @@ impl Circuit {
 
     /// The number of wires: inputs and one per gate.
     pub fn wire_count(&self) -> usize {
-        self.input_count as usize + self.gates.len()
+        self.input_count as usize + self.gate_count()
     }
 
     /// Counts gates; leaves the depth at 0.
     pub(crate) fn counts(&self) -> GateCounts {
         let mut counts = GateCounts::default();
-        for gate in &self.gates {
-            match gate {
-                Gate::And(..) => counts.and += 1,
-                Gate::Xor(..) => counts.xor += 1,
-                Gate::Not(_) => counts.not += 1,
-                Gate::Constant(_) => (),
-            }
+        match &self.gates {
+            Gates::Here(gates) => gates.iter().for_each(|gate| counts.add(*gate)),
+            Gates::Stored(gates) => counts = GateCounts { and_depth: 0, ..gates.counts() },
         }
         counts
     }
-}
-
-/// Gate counts of a circuit or of a whole program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct GateCounts {
-    /// AND gates.
-    pub and: u64,
-    /// XOR gates.
-    pub xor: u64,
-    /// Negations.
-    pub not: u64,
-    /// The most AND gates on a path from an input to an output, without trivial ones, whose value is an operand or a constant:
-    /// the number of layers of [`Schedule::by_depth`](crate::Schedule::by_depth).
-    pub and_depth: u64,
 }

@@ -2,11 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{
-    circuit::{Circuit, GateCounts},
-    error::CircuitError,
-    types::Port,
-};
+use crate::{circuit::Circuit, diagnostic::Diagnostic, error::CircuitError, gate::GateCounts, types::Port};
 
 /// A Boolean circuit with typed ports: the unit that is garbled, prepared and linked.
 ///
@@ -53,6 +49,13 @@ impl Component {
     /// The circuit.
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
+    }
+
+    /// The component with all its gates in memory.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn whole(&self) -> Result<Component, Diagnostic> {
+        Ok(Component { circuit: self.circuit.whole()?, ..self.clone() })
     }
 
     /// Wires of all input ports together.

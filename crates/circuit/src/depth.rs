@@ -6,19 +6,15 @@
 
 use std::collections::HashMap;
 
-use zeroize::Zeroize;
-
-use crate::{
-    circuit::{Circuit, Gate, GateCounts, Wire},
-    literal::Literal,
-    program::Program,
-    walk::Walk,
-};
+use crate::{circuit::Circuit, deep::Deep, gate::GateCounts, literal::Literal, program::Program, walk::Walk};
 
 impl Circuit {
     /// Counts gates and AND depth.
     pub fn stats(&self) -> GateCounts {
-        GateCounts { and_depth: deepest(&alone(self).outputs), ..self.counts() }
+        match self.stored_gates() {
+            Some(gates) => gates.counts(),
+            None => GateCounts { and_depth: deepest(&alone(self).outputs), ..self.counts() },
+        }
     }
 }
 
@@ -32,39 +28,9 @@ impl Program {
     }
 }
 
-/// A wire and the AND gates on the way to it, none for constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Deep {
-    literal: Literal<u64>,
-    depth: u64,
-}
-
-impl Zeroize for Deep {
-    fn zeroize(&mut self) {
-        *self = Deep::constant(false);
-    }
-}
-
-impl Deep {
-    fn constant(value: bool) -> Self {
-        Deep { literal: Literal::constant(value), depth: 0 }
-    }
-
-    /// The result, if it takes no gate: a constant, or one of the operands.
-    fn known(literal: Option<Literal<u64>>, a: Deep, b: Deep) -> Option<Self> {
-        let literal = literal?;
-        let depth = match literal {
-            constant if constant.is_constant() => 0,
-            operand if operand.is_of(a.literal) => a.depth,
-            _ => b.depth,
-        };
-        Some(Deep { literal, depth })
-    }
-}
-
 /// Distinct wires of depth 0.
 fn fresh(first: u64, count: u64) -> Vec<Deep> {
-    (first..first + count).map(|node| Deep { literal: Literal::of(node), depth: 0 }).collect()
+    (first..first + count).map(Deep::fresh).collect()
 }
 
 fn deepest(wires: &[Deep]) -> u64 {
@@ -89,27 +55,7 @@ fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     let mut wires = inputs;
     wires.reserve_exact(circuit.gates().len());
     for gate in circuit.gates() {
-        let at = |wire: Wire| wires[wire.index()];
-        let mut new = |depth| {
-            node += 1;
-            Deep { literal: Literal::of(node - 1), depth }
-        };
-        let wire = match *gate {
-            Gate::Constant(value) => Deep::constant(value),
-            Gate::Not(a) => Deep { literal: at(a).literal.invert_if(true), ..at(a) },
-            Gate::Xor(a, b) => {
-                let (a, b) = (at(a), at(b));
-                let flip = a.literal.inverted() ^ b.literal.inverted();
-                Deep::known(a.literal.xor(b.literal), a, b).unwrap_or_else(|| {
-                    let sum = new(a.depth.max(b.depth));
-                    Deep { literal: sum.literal.invert_if(flip), ..sum }
-                })
-            }
-            Gate::And(a, b) => {
-                let (a, b) = (at(a), at(b));
-                Deep::known(a.literal.and(b.literal), a, b).unwrap_or_else(|| new(a.depth.max(b.depth) + 1))
-            }
-        };
+        let wire = Deep::of_gate(*gate, |wire| wires[wire.index()], &mut node);
         wires.push(wire);
     }
     let outputs = circuit.outputs().iter().map(|wire| wires[wire.index()]).collect();
@@ -139,6 +85,9 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(program: &'p Program) -> Self {
         let own_depth = |circuit: &Circuit| {
+            if let Some(gates) = circuit.stored_gates() {
+                return Some(gates.depths().1);
+            }
             let (gates, inputs) = (circuit.gates().len(), circuit.input_count() as usize);
             let large = gates > GATES_PER_INPUT * inputs && program.instance_count() > 1;
             large.then(|| alone(circuit).deepest)
@@ -168,7 +117,7 @@ impl<'p> Search<'p> {
                     pass(circuit, given, node).outputs
                 }
             };
-            node += circuit.gates().len() as u64;
+            node += circuit.gate_count() as u64;
             walk.finish(id, &outputs);
         }
         walk.into_outputs().iter().map(|wires| deepest(wires)).max().unwrap_or(0)
@@ -183,7 +132,11 @@ impl<'p> Search<'p> {
             return far(outputs);
         }
         self.passed += 1;
-        let outputs = pass(circuit, key.1.clone(), 1 + key.1.len() as u64).outputs;
+        let inputs = 1 + key.1.len() as u64;
+        let outputs = match circuit.stored_gates() {
+            Some(gates) if key.1 == fresh(1, inputs - 1) => gates.depths().0.to_vec(),
+            _ => pass(circuit, key.1.clone(), inputs).outputs,
+        };
         let far = far(&outputs);
         let wires = key.1.len() + outputs.len();
         if self.remembered_wires + wires > REMEMBERED_WIRES {
@@ -263,7 +216,7 @@ mod tests {
     use rand::{SeedableRng, rngs::StdRng};
 
     use super::*;
-    use crate::{Component, Party, Port, Recipients, Schedule, Type, random};
+    use crate::{Component, Gate, Party, Port, Recipients, Schedule, Type, Wire, random};
 
     /// The number of AND layers of the program as one circuit, as `gmw` runs it.
     fn layers(program: &Program) -> u64 {

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use crate::{
-    circuit::{Circuit, Gate},
+    circuit::Circuit,
     component::Component,
+    encoder::{Encoder, PROGRAM},
     literal::Literal,
     notes::Order,
     program::{InstanceId, Link, Program, Recipients, Source},
     schedule::Schedule,
-    types::{Port, Type},
 };
 
 /// A BLAKE3 hash of the parts of schedules that parties must share: the operands, order and batches of AND gates, and the tuning
@@ -20,9 +20,14 @@ pub struct ScheduleDigest([u8; 32]);
 impl ScheduleDigest {
     /// The digest of several schedules in order, together with numbers that the order depends on.
     pub fn of_all<'s>(schedules: impl IntoIterator<Item = &'s Schedule>, numbers: &[u64]) -> Self {
+        ScheduleDigest::of_digests(schedules.into_iter().map(Schedule::digest), numbers)
+    }
+
+    /// The same from their digests.
+    pub fn of_digests(schedules: impl IntoIterator<Item = ScheduleDigest>, numbers: &[u64]) -> Self {
         let mut hash = Encoder::new("garblet 2026 schedules v1");
         hash.list(numbers, |hash, number| hash.count(*number as usize));
-        schedules.into_iter().for_each(|schedule| hash.pending.extend_from_slice(&schedule.digest().0));
+        schedules.into_iter().for_each(|digest| hash.bytes(&digest.0));
         ScheduleDigest(hash.finish())
     }
 
@@ -57,9 +62,9 @@ impl OrderEncoder {
         }
     }
 
-    pub(crate) fn and(&mut self, gate: u32, a: Literal, b: Literal) {
+    pub(crate) fn and(&mut self, gate: u32, operands: [Literal; 2]) {
         self.0.number(gate);
-        [a, b].into_iter().for_each(|operand| self.0.literal(operand));
+        operands.into_iter().for_each(|operand| self.0.literal(operand));
     }
 
     pub(crate) fn finish(mut self, outputs: &[Literal]) -> ScheduleDigest {
@@ -74,10 +79,17 @@ impl Program {
     /// A BLAKE3 hash of everything that parties must agree on: components gate by gate, instances, links, ports with
     /// names and types, owners and recipients, and requirements on inputs. It leaves out the names of the program and its components.
     ///
-    /// *Cost*: reads every gate of every component once.
+    /// *Cost*: reads every gate of every component in memory once.
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Encoder::new("garblet 2026 program v1");
-        hash.list(self.components(), |hash, component| hash.component(component));
+        let encoded = match self.components() {
+            [only] => only.circuit().stored_gates().map(|gates| gates.encoded().clone()),
+            _ => None,
+        };
+        let mut hash = encoded.unwrap_or_else(|| {
+            let mut hash = Encoder::new(PROGRAM);
+            hash.list(self.components(), |hash, component| hash.component(component));
+            hash
+        });
         hash.list(self.inputs(), |hash, input| {
             hash.port(&input.port);
             hash.number(input.owner.0.into());
@@ -124,53 +136,8 @@ impl Component {
     }
 }
 
-/// Feeds a prefix-free encoding to the hash: every list is preceded by its length, every choice by its number.
-struct Encoder {
-    hash: blake3::Hasher,
-    /// Gates are small, and the hash is fast only on long runs.
-    pending: Vec<u8>,
-}
-
-const FLUSH_BYTES: usize = 1 << 16;
-
+/// The parts of components and programs.
 impl Encoder {
-    fn new(context: &str) -> Self {
-        Encoder { hash: blake3::Hasher::new_derive_key(context), pending: Vec::with_capacity(FLUSH_BYTES + 64) }
-    }
-
-    fn finish(mut self) -> [u8; 32] {
-        self.hash.update(&self.pending);
-        self.hash.finalize().into()
-    }
-
-    fn number(&mut self, value: u32) {
-        self.pending.extend_from_slice(&value.to_le_bytes());
-        if self.pending.len() >= FLUSH_BYTES {
-            self.hash.update(&self.pending);
-            self.pending.clear();
-        }
-    }
-
-    fn count(&mut self, count: usize) {
-        self.number(count as u32);
-        self.number((count as u64 >> 32) as u32);
-    }
-
-    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
-        self.count(items.len());
-        items.iter().for_each(|item| each(self, item));
-    }
-
-    fn literal(&mut self, literal: Literal) {
-        self.number(literal.node() as u32);
-        self.number(literal.inverted().into());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.count(text.len());
-        self.pending.extend_from_slice(text.as_bytes());
-    }
-
     fn instances(&mut self, program: &Program) {
         self.count(program.instance_count());
         for id in (0..program.instance_count()).map(|i| InstanceId(i as u32)) {
@@ -211,63 +178,10 @@ impl Encoder {
 
     fn circuit(&mut self, circuit: &Circuit) {
         self.number(circuit.input_count());
-        self.list(circuit.gates(), |hash, gate| {
-            let (kind, operands) = match *gate {
-                Gate::Xor(a, b) => (0, [Some(a), Some(b)]),
-                Gate::And(a, b) => (1, [Some(a), Some(b)]),
-                Gate::Not(a) => (2, [Some(a), None]),
-                Gate::Constant(value) => (3 + u32::from(value), [None, None]),
-            };
-            hash.number(kind);
-            operands.into_iter().flatten().for_each(|wire| hash.number(wire.0));
-        });
-        self.list(circuit.outputs(), |hash, wire| hash.number(wire.0));
-    }
-
-    fn port(&mut self, port: &Port) {
-        self.text(&port.name);
-        self.ty(&port.ty);
-    }
-
-    fn ty(&mut self, ty: &Type) {
-        let mut tagged = |tag, n| {
-            self.number(tag);
-            self.number(n);
-        };
-        match ty {
-            Type::Bits(n) => tagged(0, *n),
-            Type::Bool => tagged(1, 1),
-            Type::Unsigned(n) => tagged(2, *n),
-            Type::Signed(n) => tagged(3, *n),
-            Type::Bytes(n) => tagged(4, *n),
-            Type::Array(element, n) => {
-                tagged(5, *n);
-                self.ty(element);
-            }
-            Type::Record(fields) => {
-                tagged(6, 0);
-                self.list(fields, |hash, (name, ty)| {
-                    hash.text(name);
-                    hash.ty(ty);
-                });
-            }
-            Type::Fixed(integer, fraction) => {
-                tagged(8, *integer);
-                self.number(*fraction);
-            }
-            Type::Float(float) => tagged(10, float.width()),
-            Type::List(element, n) => {
-                tagged(9, *n);
-                self.ty(element);
-            }
-            Type::Enum(variants) => {
-                tagged(7, 0);
-                self.list(variants, |hash, (name, types)| {
-                    hash.text(name);
-                    hash.list(types, Encoder::ty);
-                });
-            }
-        }
+        self.count(circuit.gate_count());
+        // Gates that cannot be read any more give another digest, which is all that can be said of them.
+        let _ = circuit.for_each_gate(|gate| self.gate(gate));
+        self.wires(circuit.outputs());
     }
 
     fn link(&mut self, link: &Link) {
@@ -285,7 +199,7 @@ impl Encoder {
 mod tests {
     use super::*;
     use crate::{
-        Party, Wire,
+        Gate, Party, Port, Type, Wire,
         notes::{Limit, Notes, Ordered},
     };
 

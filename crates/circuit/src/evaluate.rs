@@ -3,12 +3,7 @@
 //! It runs the circuits' gate lists directly, without a [`Schedule`](crate::Schedule), so that it can serve as the
 //! oracle for everything that uses one.
 
-use crate::{
-    bits::Bits,
-    circuit::{Circuit, Gate},
-    program::Program,
-    walk::Walk,
-};
+use crate::{bits::Bits, circuit::Circuit, gate::Gate, program::Program, walk::Walk};
 
 /// The number of instances that [`evaluate_lanes`] runs at once.
 pub const LANES: usize = 64;

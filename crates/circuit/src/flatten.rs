@@ -1,9 +1,10 @@
 //! A whole program as one circuit.
 
 use crate::{
-    circuit::{Circuit, Gate, Wire},
+    circuit::Circuit,
     component::Component,
     error::CircuitError,
+    gate::{Gate, Wire},
     program::{Party, Program},
     walk::Walk,
 };
@@ -39,7 +40,7 @@ impl Program {
     fn flat_circuit(&self) -> Result<Circuit, CircuitError> {
         let input_count: u64 = self.inputs().iter().map(|i| u64::from(i.port.width())).sum();
         let ids = (0..self.instance_count()).map(|i| crate::InstanceId(i as u32));
-        let gate_count: u64 = ids.map(|id| self.component_of(id).circuit().gates().len() as u64).sum();
+        let gate_count: u64 = ids.map(|id| self.component_of(id).circuit().gate_count() as u64).sum();
         let wires = input_count + gate_count + CONSTANTS.len() as u64;
         if wires > Circuit::MAX_WIRES {
             return Err(CircuitError::TooManyWires { wires, limit: Circuit::MAX_WIRES });

@@ -2,7 +2,9 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use crate::{circuit::GateCounts, component::Component, error::CircuitError, notes::Notes, types::Port};
+use crate::{
+    component::Component, diagnostic::Diagnostic, error::CircuitError, gate::GateCounts, notes::Notes, types::Port,
+};
 
 /// A party of the computation, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -283,6 +285,22 @@ impl Program {
     /// Replaces the wires of output number `output` with the same number of others.
     pub(crate) fn relink(&mut self, output: usize, wires: Link) {
         self.outputs[output].links = vec![wires];
+    }
+
+    /// The program with all gates in memory: the same one if they are.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn whole(self: &Arc<Self>) -> Result<Arc<Program>, Diagnostic> {
+        if self.components.iter().all(|component| component.circuit().stored_gates().is_none()) {
+            return Ok(self.clone());
+        }
+        let mut program = Program::clone(self);
+        for component in &mut program.components {
+            if component.circuit().stored_gates().is_some() {
+                *component = Arc::new(component.whole()?);
+            }
+        }
+        Ok(Arc::new(program))
     }
 
     /// The number of instances.

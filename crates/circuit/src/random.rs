@@ -1,12 +1,21 @@
 //! Random circuits and programs for tests.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use rand::{Rng, RngExt};
 
 use crate::{
     bits::Bits,
-    circuit::{Circuit, Gate, Wire},
+    circuit::Circuit,
     component::Component,
+    diagnostic::Diagnostic,
+    encoder::OneComponent,
+    gate::{Gate, Wire},
     program::{Input, InputId, InstanceId, Link, Party, Program, Recipients, Source},
+    stored::{GateBlocks, Shape, StoredGates},
     types::{Port, Type},
 };
 
@@ -22,6 +31,45 @@ pub fn circuit(rng: &mut (impl Rng + ?Sized), inputs: u32, gates: usize, outputs
     let wires = inputs + gates.len() as u32;
     let outputs = (0..outputs).map(|_| any_wire(rng, wires)).collect();
     Circuit::new(inputs, gates, outputs).expect("operands are drawn from the wires set before")
+}
+
+/// The same component with its gates outside, in blocks of `block_gates`; `None` as in [`StoredGates::new`].
+pub fn stored(component: &Component, block_gates: u32) -> Option<Component> {
+    losing(component, block_gates, Arc::new(AtomicUsize::new(usize::MAX)))
+}
+
+/// As [`stored`]; the gates are gone as soon as no more reads of a block are `left`.
+///
+/// # Panics
+/// If they are gone at once.
+pub fn losing(component: &Component, block_gates: u32, left: Arc<AtomicUsize>) -> Option<Component> {
+    let circuit = component.circuit();
+    let shape = Shape { input_count: circuit.input_count(), gate_count: circuit.gate_count() as u32, block_gates };
+    let (inputs, outputs) = (component.inputs(), component.outputs());
+    let mut encoded = OneComponent::new(inputs, outputs, shape.input_count, shape.gate_count);
+    circuit.gates().iter().for_each(|gate| encoded.gate(*gate));
+    let blocks = Arc::new(Losing { gates: circuit.gates().to_vec(), block_gates: block_gates as usize, left });
+    let gates = StoredGates::new(shape, circuit.outputs().to_vec(), blocks, encoded).expect("they are in memory")?;
+    let circuit = Circuit::stored(Arc::new(gates));
+    Some(Component::new(component.name(), inputs.to_vec(), outputs.to_vec(), circuit).expect("it fits as before"))
+}
+
+/// Gates in memory that can be read a number of times.
+struct Losing {
+    gates: Vec<Gate>,
+    block_gates: usize,
+    left: Arc<AtomicUsize>,
+}
+
+impl GateBlocks for Losing {
+    fn read(&self, block: usize, gates: &mut Vec<Gate>) -> Result<(), Diagnostic> {
+        let less = |left: usize| left.checked_sub(1);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err() {
+            return Err(Diagnostic::new("gates", "are gone"));
+        }
+        gates.extend(self.gates.chunks(self.block_gates).nth(block).into_iter().flatten());
+        Ok(())
+    }
 }
 
 /// A component around a [`circuit`] with one to four input and output ports of mixed types and 1 to `most_gates` gates.

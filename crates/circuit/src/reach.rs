@@ -109,6 +109,10 @@ impl Passes {
     /// Node 0 is the constant; inputs follow, then gates.
     fn of(circuit: &Circuit) -> Self {
         let inputs = circuit.input_count();
+        if let Some(gates) = circuit.stored_gates() {
+            let live = gates.inputs().iter().map(|used| used.live).collect();
+            return Passes { runs: runs(gates.passed(), inputs), live };
+        }
         let mut literals: Vec<Literal> = (0..circuit.wire_count() as u32).map(|wire| Literal::of(wire + 1)).collect();
         for (g, gate) in circuit.gates().iter().enumerate() {
             let at = |wire: crate::Wire| literals[wire.index()];

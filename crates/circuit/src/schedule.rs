@@ -9,9 +9,16 @@
 //! sent, and stored runs and components of another order are never used. `components`, which has no order before it has a library,
 //! sends the numbers alone; servers of an agreement send one digest for all its programs.
 
+mod stored;
+
+use std::ops::Range;
+
+pub use stored::{StoredParts, StoredSchedule};
+
 use crate::{
-    circuit::{Circuit, Gate},
+    circuit::Circuit,
     digest::{OrderEncoder, ScheduleDigest},
+    gate::Gate,
     literal::Literal,
 };
 
@@ -29,6 +36,11 @@ pub struct Windows {
 impl Windows {
     /// The tuning of [`Schedule::new`].
     pub const STANDARD: Windows = Windows { gates: 1 << 12, wide_gates: 1 << 16, cached_slots: 2048 };
+
+    /// Returns whether the wide windows are taken without a look at the others, for this many slots in wide windows and gates.
+    fn are_wide_enough(self, slots: u32, gates: usize) -> bool {
+        slots <= self.cached_slots || gates <= self.gates
+    }
 
     /// All numbers, for digests.
     pub fn numbers(self) -> [u64; 3] {
@@ -100,7 +112,7 @@ pub struct Step {
 }
 
 /// A circuit ready to run. Inputs go into slots `0..input_count` before the first step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Schedule {
     input_count: u32,
     slot_count: u32,
@@ -122,7 +134,7 @@ impl Schedule {
         let folded = Folded::new(circuit);
         let within = |window| Placement::new(&folded, &windows.numbers()).run(&folded, &folded.order(window));
         let wide = within(windows.wide_gates);
-        if wide.slot_count <= windows.cached_slots || folded.nodes.len() <= windows.gates {
+        if windows.are_wide_enough(wide.slot_count, folded.nodes.len()) {
             return wide;
         }
         let narrow = within(windows.gates);
@@ -190,6 +202,17 @@ struct Folded {
     nodes: Vec<Node>,
     outputs: Vec<Literal>,
     live: Vec<bool>,
+    /// The numbers of nodes in the circuit, if this is a part of it.
+    part: Option<Part>,
+}
+
+/// The numbers of nodes of a part of a circuit.
+struct Part {
+    /// The numbers of the nodes between the constant and the gates.
+    given: Vec<u32>,
+    /// The number of the first gate's node, and of the gates before it.
+    first_node: u32,
+    first_gate: u32,
 }
 
 impl Folded {
@@ -210,7 +233,7 @@ impl Folded {
         let outputs: Vec<Literal> = circuit.outputs().iter().map(|w| literal[w.index()]).collect();
         drop(literal);
         let live = Self::live(first_gate, &nodes, &outputs);
-        Folded { first_gate, nodes, outputs, live }
+        Folded { first_gate, nodes, outputs, live, part: None }
     }
 
     fn xor(nodes: &mut Vec<Node>, first_gate: usize, a: Literal, b: Literal) -> Literal {
@@ -243,39 +266,72 @@ impl Folded {
         live
     }
 
+    /// The number of live gates that read each node.
+    fn readers(&self) -> Vec<u32> {
+        let mut readers = vec![0; self.live.len()];
+        for (node, _) in self.nodes.iter().zip(&self.live[self.first_gate..]).filter(|(_, live)| **live) {
+            node.operands().into_iter().for_each(|operand| readers[operand] += 1);
+        }
+        readers
+    }
+
+    /// The number of a gate in the circuit, and its operands there.
+    fn in_circuit(&self, gate: u32, operands: [Literal; 2]) -> (u32, [Literal; 2]) {
+        let Some(part) = &self.part else { return (gate, operands) };
+        let node = |literal: Literal| {
+            let node = match literal.node().checked_sub(self.first_gate) {
+                Some(gate) => part.first_node + gate as u32,
+                None => part.given[literal.node() - 1],
+            };
+            Literal::of(node).invert_if(literal.inverted())
+        };
+        (part.first_gate + gate, operands.map(node))
+    }
+
     /// The live gates with their AND level, in execution order. Windows of the circuit's own order are sorted by level. The XOR gates
     /// of a level are sorted by the longest chain of XOR gates that leads to them, so that neighbours do not wait for one another.
     ///
     /// The circuit's order keeps few wires alive, and a window is long enough to find independent gates, so memory and batches are
     /// both good without a search.
     fn order(&self, window: usize) -> Vec<(u32, u32)> {
-        // The AND gates on the way to a wire, and the XOR gates after the last of them.
         let mut depth = vec![(0u32, 0u32); self.first_gate + self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut base = 0;
         for begin in (0..self.nodes.len()).step_by(window) {
             let end = (begin + window).min(self.nodes.len());
-            let mut deepest = base;
-            let mut gates = Vec::with_capacity(end - begin);
-            for g in begin..end {
-                let at = self.first_gate + g;
-                if !self.live[at] {
-                    continue;
-                }
-                let before = self.nodes[g].operands().into_iter().fold((base, 0), |deepest, o| deepest.max(depth[o]));
-                let is_and = matches!(self.nodes[g], Node::And(..));
-                depth[at] = if is_and { (before.0 + 1, 0) } else { (before.0, before.1 + 1) };
-                deepest = deepest.max(depth[at].0);
-                // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
-                let key = 2 * before.0 + u32::from(is_and);
-                let chain = if is_and { 0 } else { before.1 };
-                gates.push([key, chain, g as u32]);
-            }
-            let gates = sorted_by(sorted_by(gates, |[_, chain, _]| chain), |[key, ..]| key);
-            order.extend(gates.into_iter().map(|[key, _, g]| (g, key)));
-            base = deepest;
+            base = self.order_window(begin..end, base, &mut depth, &mut order);
         }
         order
+    }
+
+    /// Appends a window, and returns its deepest level; `base` is that of the windows before. The depth of a wire is the AND gates on the
+    /// way to it, and the XOR gates after the last of them.
+    fn order_window(
+        &self,
+        window: Range<usize>,
+        base: u32,
+        depth: &mut [(u32, u32)],
+        order: &mut Vec<(u32, u32)>,
+    ) -> u32 {
+        let mut deepest = base;
+        let mut gates = Vec::with_capacity(window.len());
+        for g in window {
+            let at = self.first_gate + g;
+            if !self.live[at] {
+                continue;
+            }
+            let before = self.nodes[g].operands().into_iter().fold((base, 0), |deepest, o| deepest.max(depth[o]));
+            let is_and = matches!(self.nodes[g], Node::And(..));
+            depth[at] = if is_and { (before.0 + 1, 0) } else { (before.0, before.1 + 1) };
+            deepest = deepest.max(depth[at].0);
+            // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
+            let key = 2 * before.0 + u32::from(is_and);
+            let chain = if is_and { 0 } else { before.1 };
+            gates.push([key, chain, g as u32]);
+        }
+        let gates = sorted_by(sorted_by(gates, |[_, chain, _]| chain), |[key, ..]| key);
+        order.extend(gates.into_iter().map(|[key, _, g]| (g, key)));
+        deepest
     }
 }
 
@@ -320,12 +376,7 @@ struct Placement {
 
 impl Placement {
     fn new(folded: &Folded, tuning: &[u64]) -> Self {
-        let mut readers = vec![0u32; folded.live.len()];
-        for (node, _) in folded.nodes.iter().zip(&folded.live[folded.first_gate..]).filter(|(_, live)| **live) {
-            for operand in node.operands() {
-                readers[operand] += 1;
-            }
-        }
+        let mut readers = folded.readers();
         for literal in folded.outputs.iter().filter(|l| !l.is_constant()) {
             // A reader that never finishes keeps outputs until the end.
             readers[literal.node()] += 1;
@@ -336,19 +387,22 @@ impl Placement {
             *s = i as u32;
         }
         let free = (0..input_count).rev().filter(|&i| readers[1 + i as usize] == 0).collect();
-        let schedule = Schedule {
-            input_count,
-            slot_count: input_count,
-            steps: Vec::new(),
-            xors: Vec::new(),
-            ands: Vec::new(),
-            outputs: Vec::new(),
-            digest: ScheduleDigest::default(),
-        };
+        let schedule = Schedule { input_count, slot_count: input_count, ..Schedule::default() };
         Placement { slot, readers, free, schedule, order: OrderEncoder::new(tuning) }
     }
 
     fn run(mut self, folded: &Folded, order: &[(u32, u32)]) -> Schedule {
+        self.place(folded, order);
+        let output = |&literal: &Literal| match literal.as_constant() {
+            Some(value) => OutputWire::Constant(value),
+            None => OutputWire::Slot(self.operand(literal)),
+        };
+        self.schedule.outputs = folded.outputs.iter().map(output).collect();
+        self.schedule.digest = self.order.finish(&folded.outputs);
+        self.schedule
+    }
+
+    fn place(&mut self, folded: &Folded, order: &[(u32, u32)]) {
         let mut at = 0;
         while at < order.len() {
             let is_xor = |&(g, _): &(u32, u32)| matches!(folded.nodes[g as usize], Node::Xor(..));
@@ -362,16 +416,6 @@ impl Placement {
             at += ands;
             self.schedule.steps.push(Step { xors: xors as u32, ands: ands as u32 });
         }
-        self.schedule.outputs = folded
-            .outputs
-            .iter()
-            .map(|&l| match l.as_constant() {
-                Some(value) => OutputWire::Constant(value),
-                None => OutputWire::Slot(self.operand(l)),
-            })
-            .collect();
-        self.schedule.digest = self.order.finish(&folded.outputs);
-        self.schedule
     }
 
     fn place_xor(&mut self, folded: &Folded, g: u32) {
@@ -387,7 +431,8 @@ impl Placement {
         self.order.batch(batch.len());
         for &(g, _) in batch {
             let Node::And(a, b) = folded.nodes[g as usize] else { unreachable!("a batch of AND gates") };
-            self.order.and(g, a, b);
+            let (number, operands) = folded.in_circuit(g, [a, b]);
+            self.order.and(number, operands);
             let out = self.take_slot();
             self.slot[folded.first_gate + g as usize] = out;
             let op = AndOp { a: self.operand(a), b: self.operand(b), out };

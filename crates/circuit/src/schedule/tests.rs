@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::{circuit::Wire, evaluate::evaluate_circuit, random};
+use crate::{evaluate::evaluate_circuit, gate::Wire, random};
 
 /// Runs a schedule on 64 instances, as a garbler would run it on labels.
 fn execute(schedule: &Schedule, inputs: &[u64]) -> Vec<u64> {
