@@ -30,6 +30,7 @@
 //!
 //! A program has one such file: the same program gives the same bytes. The checksum tells accidents; it does not tell who made the file.
 
+mod blocks;
 mod bytes;
 mod reader;
 mod writer;
@@ -91,7 +92,7 @@ impl FrontEnd for Binary {
     }
 
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
-        Ok(reader::read(&source.file, text)?)
+        Ok(reader::read(&source.file, text, source.again.as_ref())?)
     }
 }
 

@@ -50,6 +50,28 @@ pub struct Source<'a> {
     front_ends: &'a FrontEnds,
     depth: u32,
     bound: Vec<(String, Program)>,
+    /// The file, if it may be read again later.
+    pub(crate) again: Option<Again>,
+}
+
+/// A file whose gates may stay in it.
+pub(crate) struct Again {
+    pub(crate) path: PathBuf,
+    pub(crate) storing: Storing,
+}
+
+/// The circuits whose gates stay in their file.
+#[derive(Clone, Copy)]
+pub(crate) struct Storing {
+    /// The fewest gates: fewer are in memory.
+    pub(crate) least: u32,
+    /// Gates that are read at once.
+    pub(crate) block: u32,
+}
+
+impl Storing {
+    /// Fewer gates take little memory, and are read once.
+    const STANDARD: Storing = Storing { least: 1 << 20, block: 1 << 18 };
 }
 
 impl Source<'_> {
@@ -86,12 +108,24 @@ impl Source<'_> {
 /// Front ends, in the order in which they are tried.
 pub struct FrontEnds {
     list: Vec<Box<dyn FrontEnd>>,
+    storing: Option<Storing>,
 }
 
 impl FrontEnds {
     /// These front ends.
     pub(crate) fn of(list: Vec<Box<dyn FrontEnd>>) -> Self {
-        FrontEnds { list }
+        FrontEnds { list, storing: None }
+    }
+
+    /// Leaves the gates of a large circuit in its file if that is a binary program of one component. Whoever uses such a program reads it
+    /// gate by gate, or takes it [whole](Program::whole).
+    pub fn leaving_gates(self) -> Self {
+        self.storing(Storing::STANDARD)
+    }
+
+    /// The same with other limits.
+    pub(crate) fn storing(self, storing: Storing) -> Self {
+        FrontEnds { storing: Some(storing), ..self }
     }
 
     /// Adds a front end, to be tried before the others.
@@ -111,7 +145,7 @@ impl FrontEnds {
     ///
     /// *Errors*: as [`FrontEnds::load`].
     pub fn read(&self, file: &str, text: &mut dyn Read) -> Result<Program, Diagnostics> {
-        self.read_at(file, text, 0, Vec::new())
+        self.read_at(file, text, 0, Vec::new(), None)
     }
 
     fn load_at(
@@ -140,10 +174,12 @@ impl FrontEnds {
                 false => failed(error),
             }
         })?;
-        if file.metadata().map_err(failed)?.is_dir() {
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
             return Err(Diagnostic::new(&shown, "is a folder, expected a file").into());
         }
-        self.read_at(&shown, &mut file, depth, bound)
+        let storing = self.storing.filter(|_| metadata.is_file() && depth == 0);
+        self.read_at(&shown, &mut file, depth, bound, storing.map(|storing| Again { path, storing }))
     }
 
     fn read_at(
@@ -152,6 +188,7 @@ impl FrontEnds {
         text: &mut dyn Read,
         depth: u32,
         bound: Vec<(String, Program)>,
+        again: Option<Again>,
     ) -> Result<Program, Diagnostics> {
         let mut beginning = Vec::with_capacity(SNIFF_BYTES);
         let failed = |error: std::io::Error| Diagnostic::new(file, format!("cannot be read: {error}"));
@@ -166,7 +203,7 @@ impl FrontEnds {
             return Err(Diagnostic::new(file, message).into());
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let source = Source { file: file.into(), folder, front_ends: self, depth, bound };
+        let source = Source { file: file.into(), folder, front_ends: self, depth, bound, again };
         front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))
     }
 }

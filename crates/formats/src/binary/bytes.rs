@@ -20,11 +20,14 @@ pub(super) struct Bytes<'a> {
     /// The bytes before the part, all of them in the checksum.
     before: u64,
     checksum: blake3::Hasher,
+    /// The hash of the present section, and its first byte of the part.
+    section: (blake3::Hasher, usize),
 }
 
 impl<'a> Bytes<'a> {
     pub(super) fn new(file: &'a str, text: &'a mut dyn BufRead) -> Self {
-        Bytes { file, text, part: Vec::with_capacity(PART), next: 0, before: 0, checksum: blake3::Hasher::new() }
+        let (checksum, section) = (blake3::Hasher::new(), (blake3::Hasher::new(), 0));
+        Bytes { file, text, part: Vec::with_capacity(PART), next: 0, before: 0, checksum, section }
     }
 
     /// The number of bytes that are read.
@@ -52,6 +55,8 @@ impl<'a> Bytes<'a> {
     #[cold]
     fn refill(&mut self) -> Result<(), Diagnostic> {
         self.checksum.update(&self.part);
+        let (section, begin) = &mut self.section;
+        section.update(&self.part[std::mem::take(begin)..]);
         self.before += self.part.len() as u64;
         self.part.clear();
         self.next = 0;
@@ -70,7 +75,24 @@ impl<'a> Bytes<'a> {
     /// The next number.
     ///
     /// *Errors*: the file ends; more than `most`; more bytes than the number needs.
+    #[inline]
     pub(super) fn number(&mut self, what: &str, most: u64) -> Result<u64, Diagnostic> {
+        // Nearly all numbers have one byte or two.
+        let short = match self.part[self.next..] {
+            [low, ..] if low < 128 => Some((1, u64::from(low))),
+            [low, high @ 1..128, ..] => Some((2, u64::from(high) << 7 | u64::from(low & 127))),
+            _ => None,
+        };
+        match short.filter(|(_, number)| *number <= most) {
+            Some((bytes, number)) => {
+                self.next += bytes;
+                Ok(number)
+            }
+            None => self.any_number(what, most),
+        }
+    }
+
+    fn any_number(&mut self, what: &str, most: u64) -> Result<u64, Diagnostic> {
         let begin = self.at();
         let (mut number, mut shift) = (0u64, 0);
         loop {
@@ -128,6 +150,12 @@ impl<'a> Bytes<'a> {
     /// BLAKE3 of all bytes so far.
     pub(super) fn checksum(&self) -> [u8; 32] {
         self.checksum.clone().update(&self.part[..self.next]).finalize().into()
+    }
+
+    /// Begins a section here, and returns BLAKE3 of the one before.
+    pub(super) fn section(&mut self) -> [u8; 32] {
+        let (mut section, begin) = std::mem::replace(&mut self.section, (blake3::Hasher::new(), self.next));
+        section.update(&self.part[begin..self.next]).finalize().into()
     }
 
     /// Checks that all bytes are read.

@@ -1,26 +1,27 @@
-//! Reads the binary form, in memory for the program and a part of the file.
+//! Reads the binary form, in memory for the program and a part of the file; the gates of a large circuit may stay in the file.
 
-use std::io::BufRead;
+use std::{io::BufRead, sync::Arc};
 
 use garblet_circuit::{
-    Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, Output, Party, Port,
-    Program, Recipients, Source, Type, Wire,
+    Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, OneComponent, Output, Party,
+    Port, Program, Recipients, Source, Type, Wire,
     diagnostic::{Diagnostic, check_format},
     notes::{Limit, Notes, Ordered, Panics},
 };
 
-use super::{FORMAT, MAGIC, ORDERS, bytes::Bytes, gate, link, panics};
-use crate::MAX_PARTY;
+use super::{FORMAT, MAGIC, ORDERS, blocks::Blocks, bytes::Bytes, gate, link, panics};
+use crate::{MAX_PARTY, front_end::Again};
 
 /// Reads a file to its end.
 ///
 /// *Errors*: the first thing that is wrong, with the byte where it begins.
-pub(super) fn read(file: &str, text: &mut dyn BufRead) -> Result<Program, Diagnostic> {
+pub(super) fn read(file: &str, text: &mut dyn BufRead, again: Option<&Again>) -> Result<Program, Diagnostic> {
     let mut bytes = Bytes::new(file, text);
     head(&mut bytes)?;
     let mut program = Program::new(bytes.text("the program's name")?);
-    for _ in 0..bytes.number("the number of components", u32::MAX.into())? {
-        program.add_component(component(&mut bytes)?);
+    let components = bytes.number("the number of components", u32::MAX.into())?;
+    for _ in 0..components {
+        program.add_component(component(&mut bytes, again.filter(|_| components == 1))?);
     }
     let mut notes = Notes::default();
     for _ in 0..bytes.count("the number of inputs")? {
@@ -43,7 +44,27 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead) -> Result<Program, Diagno
     notes.panics = panics(&mut bytes, program.outputs())?;
     program.set_notes(notes);
     tail(&mut bytes, &program)?;
-    Ok(program)
+    match is_one_circuit(&program) {
+        true => Ok(program),
+        false => Arc::new(program).whole().map(Arc::unwrap_or_clone),
+    }
+}
+
+/// Returns whether a program is one instance of one component, each of whose inputs is another wire of the program's inputs.
+fn is_one_circuit(program: &Program) -> bool {
+    if program.components().len() != 1 || program.instance_count() != 1 {
+        return false;
+    }
+    let mut after = (0, 0);
+    program.instance_links(InstanceId(0)).all(|link| match link.source {
+        Source::Input(InputId(input)) => {
+            let begin = (input, link.start);
+            let follows = begin >= after;
+            after = (input, link.start + link.len);
+            follows
+        }
+        _ => false,
+    })
 }
 
 fn head(bytes: &mut Bytes<'_>) -> Result<(), Diagnostic> {
@@ -102,7 +123,7 @@ fn ports(bytes: &mut Bytes<'_>, what: &str) -> Result<Vec<Port>, Diagnostic> {
     Ok(ports)
 }
 
-fn component(bytes: &mut Bytes<'_>) -> Result<Component, Diagnostic> {
+fn component(bytes: &mut Bytes<'_>, again: Option<&Again>) -> Result<Component, Diagnostic> {
     let begin = bytes.at();
     let name = bytes.text("the name of a component")?;
     let inputs = ports(bytes, "the number of inputs of a component")?;
@@ -113,10 +134,30 @@ fn component(bytes: &mut Bytes<'_>) -> Result<Component, Diagnostic> {
         let error = CircuitError::TooManyWires { wires: input_count, limit: Circuit::MAX_WIRES };
         return Err(bytes.error_at(begin, error));
     }
-    let gates = gates(bytes, input_count as u32)?;
-    let wires = input_count + gates.len() as u64;
+    let count = bytes.number("the number of gates", Circuit::MAX_WIRES - input_count)? as u32;
+    let circuit = match again.filter(|again| count >= again.storing.least) {
+        Some(again) => {
+            let mut encoded = OneComponent::new(&inputs, &outputs, input_count as u32, count);
+            let blocks = Blocks::read(bytes, again, (input_count as u32, count), |gate| encoded.gate(gate))?;
+            let wanted = wanted(bytes, output_count, input_count + u64::from(count))?;
+            blocks.circuit(wanted, encoded)?
+        }
+        None => {
+            let mut gates = Vec::new();
+            for own in (input_count as u32..).take(count as usize) {
+                gates.push(gate(bytes, own)?);
+            }
+            let wanted = wanted(bytes, output_count, input_count + u64::from(count))?;
+            Circuit::new(input_count as u32, gates, wanted).map_err(|error| bytes.error_at(begin, error))?
+        }
+    };
+    Component::new(name, inputs, outputs, circuit).map_err(|error| bytes.error_at(begin, error))
+}
+
+/// The output wires.
+fn wanted(bytes: &mut Bytes<'_>, count: u64, wires: u64) -> Result<Vec<Wire>, Diagnostic> {
     let (mut wanted, mut expected) = (Vec::new(), 0i64);
-    for _ in 0..output_count {
+    for _ in 0..count {
         let begin = bytes.at();
         let distance = bytes.number("an output wire", 2 * Circuit::MAX_WIRES)?;
         let steps = distance.div_ceil(2) as i64;
@@ -127,32 +168,27 @@ fn component(bytes: &mut Bytes<'_>) -> Result<Component, Diagnostic> {
         wanted.push(Wire(wire as u32));
         expected = wire + 1;
     }
-    Circuit::new(input_count as u32, gates, wanted)
-        .and_then(|circuit| Component::new(name, inputs, outputs, circuit))
-        .map_err(|error| bytes.error_at(begin, error))
+    Ok(wanted)
 }
 
-fn gates(bytes: &mut Bytes<'_>, inputs: u32) -> Result<Vec<Gate>, Diagnostic> {
-    let count = bytes.number("the number of gates", Circuit::MAX_WIRES - u64::from(inputs))? as u32;
-    let mut gates = Vec::new();
-    for own in inputs..inputs + count {
-        let begin = bytes.at();
-        let first = bytes.number("a gate", u64::MAX)?;
-        let (kind, back) = (first & 3, first >> 2);
-        gates.push(match kind {
-            gate::CONSTANT if back <= 1 => Gate::Constant(back == 1),
-            gate::CONSTANT => return Err(bytes.error_at(begin, format!("a constant is {back}, expected 0 or 1"))),
-            gate::NOT => Gate::Not(operand(bytes, begin, own, back)?),
-            _ => {
-                let a = operand(bytes, begin, own, back)?;
-                let begin = bytes.at();
-                let back = bytes.number("the second operand of a gate", u64::MAX)?;
-                let b = operand(bytes, begin, own, back)?;
-                if kind == gate::AND { Gate::And(a, b) } else { Gate::Xor(a, b) }
-            }
-        });
-    }
-    Ok(gates)
+/// A gate and its wire.
+#[inline]
+pub(super) fn gate(bytes: &mut Bytes<'_>, own: u32) -> Result<Gate, Diagnostic> {
+    let begin = bytes.at();
+    let first = bytes.number("a gate", u64::MAX)?;
+    let (kind, back) = (first & 3, first >> 2);
+    Ok(match kind {
+        gate::CONSTANT if back <= 1 => Gate::Constant(back == 1),
+        gate::CONSTANT => return Err(bytes.error_at(begin, format!("a constant is {back}, expected 0 or 1"))),
+        gate::NOT => Gate::Not(operand(bytes, begin, own, back)?),
+        _ => {
+            let a = operand(bytes, begin, own, back)?;
+            let begin = bytes.at();
+            let back = bytes.number("the second operand of a gate", u64::MAX)?;
+            let b = operand(bytes, begin, own, back)?;
+            if kind == gate::AND { Gate::And(a, b) } else { Gate::Xor(a, b) }
+        }
+    })
 }
 
 /// The wire that is `back` wires before a gate's own.

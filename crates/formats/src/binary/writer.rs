@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use garblet_circuit::{
-    Component, Gate, InstanceId, Link, Port, Program, Recipients, Source,
+    Component, Gate, InstanceId, Link, Port, Program, Recipients, Source, Wire,
     notes::{Notes, Panics},
 };
 
@@ -115,16 +115,16 @@ impl Out<'_> {
         self.list(component.inputs(), Self::port)?;
         self.list(component.outputs(), Self::port)?;
         let circuit = component.circuit();
-        self.number(circuit.gates().len() as u64)?;
-        for (own, gate) in (circuit.input_count()..).zip(circuit.gates()) {
-            let back = |wire: garblet_circuit::Wire| u64::from(own - wire.0);
-            match *gate {
-                Gate::Xor(a, b) => self.number(back(a) << 2 | gate::XOR).and_then(|()| self.number(back(b)))?,
-                Gate::And(a, b) => self.number(back(a) << 2 | gate::AND).and_then(|()| self.number(back(b)))?,
-                Gate::Not(a) => self.number(back(a) << 2 | gate::NOT)?,
-                Gate::Constant(value) => self.number(u64::from(value) << 2 | gate::CONSTANT)?,
+        self.number(circuit.gate_count() as u64)?;
+        let (mut own, mut result) = (circuit.input_count(), Ok(()));
+        let read = circuit.for_each_gate(|gate| {
+            if result.is_ok() {
+                result = self.gate(own, gate);
             }
-        }
+            own += 1;
+        });
+        result?;
+        read.map_err(std::io::Error::other)?;
         let mut expected = 0;
         for wire in circuit.outputs() {
             let forwards = i64::from(wire.0) - expected;
@@ -132,6 +132,17 @@ impl Out<'_> {
             expected = i64::from(wire.0) + 1;
         }
         Ok(())
+    }
+
+    /// The gate of wire `own`.
+    fn gate(&mut self, own: u32, gate: Gate) -> Result<(), WriteError> {
+        let back = |wire: Wire| u64::from(own - wire.0);
+        match gate {
+            Gate::Xor(a, b) => self.number(back(a) << 2 | gate::XOR).and_then(|()| self.number(back(b))),
+            Gate::And(a, b) => self.number(back(a) << 2 | gate::AND).and_then(|()| self.number(back(b))),
+            Gate::Not(a) => self.number(back(a) << 2 | gate::NOT),
+            Gate::Constant(value) => self.number(u64::from(value) << 2 | gate::CONSTANT),
+        }
     }
 
     /// The order and the limit that an input must have.
