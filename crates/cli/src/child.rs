@@ -159,7 +159,10 @@ impl Job {
     ///
     /// *Errors*: the program is no longer the parent's.
     fn load(&self) -> Result<Program, Failure> {
-        let program = program::load_quietly(&self.program)?;
+        let program = match self.settings.config()?.protocol().reads_gates() {
+            true => program::load_in_place_quietly(&self.program)?,
+            false => program::load_quietly(&self.program)?,
+        };
         match program.digest() == self.digest {
             true => Ok(program),
             false => Err(Failure::call(format!("{}: it was changed during the run", self.program.program))),

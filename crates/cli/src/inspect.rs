@@ -87,7 +87,13 @@ struct ComponentLine<'a> {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = program::load(&options.program)?;
+    let program = program::load_in_place(&options.program)?;
+    let program = match options {
+        Options { dot: true, .. } | Options { svg: true, .. } | Options { published: true, .. } => {
+            program::whole(program)?
+        }
+        _ => program,
+    };
     match options {
         Options { dot: true, .. } => print(&draw::dot(&program)),
         Options { svg: true, .. } => print(&draw::svg(&program)),

@@ -74,7 +74,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             job.check_rows(options.batch)?;
             program::batch(job.program()?, options.batch)?
         }
-        None => program::load(&options.subject.program_args().of_rows(options.batch))?,
+        None => {
+            let args = options.subject.program_args().of_rows(options.batch);
+            // Several protocols would read the gates again and again.
+            if options.protocol.is_some() { program::load_in_place(&args)? } else { program::load(&args)? }
+        }
     };
     let (costs, left_out) = match (&job, &options.protocol) {
         (Some(job), _) => {

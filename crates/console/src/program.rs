@@ -1,6 +1,6 @@
 //! Programs named by users: a file, or a circuit of the library.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use garblet::{
     LoadError, Program,
@@ -32,6 +32,32 @@ pub fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
 /// *Errors*: as [`load_quietly`].
 pub fn read_quietly(args: &ProgramArgs, mut content: &[u8]) -> Result<Program, Failure> {
     changed(args, |options| garblet::read(&args.program, &mut content, options))
+}
+
+/// The same, but gates may stay in their file, see [`garblet::load_in_place`].
+///
+/// *Errors*: as [`load_quietly`].
+pub fn load_in_place_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
+    let ProgramChanges { ports, reversed, rows, .. } = &args.changes;
+    // These change the circuit.
+    let is_changed = ports.is_some() || !reversed.is_empty() || rows.is_some();
+    let load = if is_changed { garblet::load } else { garblet::load_in_place };
+    changed(args, |options| load(&args.program, options))
+}
+
+/// The same, and prints the program's warnings on standard error.
+///
+/// *Errors*: as [`load_quietly`].
+pub fn load_in_place(args: &ProgramArgs) -> Result<Program, Failure> {
+    Ok(told(load_in_place_quietly(args)?))
+}
+
+/// The program with all its gates in memory.
+///
+/// *Errors*: its file was changed.
+pub fn whole(program: Program) -> Result<Program, Failure> {
+    let whole = Arc::new(program).whole().map_err(Failure::diagnosed)?;
+    Ok(Arc::unwrap_or_clone(whole))
 }
 
 fn changed(args: &ProgramArgs, load: impl FnOnce(Options) -> Result<Program, LoadError>) -> Result<Program, Failure> {
@@ -83,7 +109,7 @@ fn rewired(option: &str, error: &Diagnostic) -> Failure {
 pub fn batch(program: Program, rows: Option<u32>) -> Result<Program, Failure> {
     match rows {
         None => Ok(program),
-        Some(rows) => program.batch(rows).map_err(|error| {
+        Some(rows) => whole(program)?.batch(rows).map_err(|error| {
             Failure::call(format!("a batch of {rows} rows is too large: {error}")).hint("split it into several")
         }),
     }

@@ -1,7 +1,7 @@
 //! The position of a walk through a program's gates, shared by garbler and evaluator.
 
-use garblet_circuit::{InstanceId, Program, Walk};
-use garblet_primitives::{Block, Cursor, Labels};
+use garblet_circuit::{InstanceId, Program, StoredParts, Walk, diagnostic::Diagnostic};
+use garblet_primitives::{Block, Cursor, GateList, Labels};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -16,6 +16,21 @@ struct Running<'p> {
     first: InstanceId,
     copies: usize,
     component: &'p ScheduledComponent,
+}
+
+/// Gates that are read part by part.
+struct Reading {
+    gates: GateList,
+    rest: StoredParts,
+}
+
+impl Reading {
+    /// The first part, or the next one; `None` if there is none.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    fn next(mut rest: StoredParts) -> Result<Option<Self>, Diagnostic> {
+        Ok(rest.next_part()?.map(|part| Reading { gates: ScheduledComponent::new(&part).gates, rest }))
+    }
 }
 
 /// Memory for the labels of a program while it is garbled or evaluated, reusable for the next one.
@@ -49,6 +64,10 @@ pub(crate) struct ProgramCursor<'p> {
     remaining: u64,
     /// The running instances.
     running: Option<Running<'p>>,
+    /// The part of their gates that is in memory, if not all are.
+    part: Option<Reading>,
+    /// The reason why gates could not be read, after which nothing runs.
+    failed: Option<Diagnostic>,
     cursor: Cursor,
     workspace: Workspace,
     /// The most instances that run as one.
@@ -79,6 +98,8 @@ impl<'p> ProgramCursor<'p> {
             next_gate: first_gate,
             remaining: schedules.and_count(),
             running: None,
+            part: None,
+            failed: None,
             cursor: Cursor::default(),
             workspace: Workspace::default(),
             most_copies,
@@ -102,12 +123,20 @@ impl<'p> ProgramCursor<'p> {
         self.remaining.min(CHUNK_ANDS as u64) as usize
     }
 
+    /// The reason why gates of the program could not be read, if they could not.
+    pub(crate) fn check(&self) -> Result<(), Diagnostic> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
     /// Advances by `ands` AND gates and everything that does not need more. `run` runs a piece that begins at the given number of
-    /// AND gates from here, and returns how many AND gates it ran.
+    /// AND gates from here, and returns how many AND gates it ran. Stops at gates that cannot be read.
     pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
         let mut done = 0;
-        while let Some(running) = self.running.or_else(|| self.begin()) {
-            let gates = &running.component.gates;
+        while self.failed.is_none()
+            && let Some(running) = self.running.or_else(|| self.begin())
+        {
+            self.running = Some(running);
+            let gates = self.part.as_ref().map_or(&running.component.gates, |part| &part.gates);
             done += run(
                 done,
                 Piece {
@@ -120,13 +149,25 @@ impl<'p> ProgramCursor<'p> {
                 },
             );
             if !gates.is_done(&self.cursor) {
-                self.running = Some(running);
                 break;
             }
-            self.finish(running);
+            match self.part.take().map(|part| part.rest) {
+                Some(rest) => self.read(rest),
+                None => self.finish(running),
+            }
         }
         self.next_gate += done as u64;
-        self.remaining -= done as u64;
+        // Chunks keep their lengths even if nothing runs any more.
+        self.remaining -= if self.failed.is_some() { ands } else { done } as u64;
+    }
+
+    /// Reads the next part of the running instances' gates; at the end of them the list of the component, which has none, follows.
+    fn read(&mut self, rest: StoredParts) {
+        self.cursor = Cursor::default();
+        match Reading::next(rest) {
+            Ok(part) => self.part = part,
+            Err(error) => self.failed = Some(error),
+        }
     }
 
     fn begin(&mut self) -> Option<Running<'p>> {
@@ -140,6 +181,9 @@ impl<'p> ProgramCursor<'p> {
         let component = self.schedules.of(self.program, first);
         slots.begin(&component.gates, copies, ports);
         self.cursor = Cursor::default();
+        if let Some(parts) = component.parts() {
+            self.read(parts);
+        }
         Some(Running { first, copies, component })
     }
 
@@ -156,9 +200,10 @@ impl<'p> ProgramCursor<'p> {
     /// The labels of the program's outputs, and the used memory.
     ///
     /// # Panics
-    /// If chunks are missing.
+    /// If chunks are missing, or gates could not be read.
     pub(crate) fn into_outputs(self) -> (Vec<Box<[Block]>>, Workspace) {
         assert!(self.remaining == 0, "{} AND gates are not done", self.remaining);
+        assert!(self.failed.is_none(), "gates could not be read");
         (self.walk.into_outputs(), self.workspace)
     }
 }

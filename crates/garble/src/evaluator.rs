@@ -1,6 +1,6 @@
 //! The evaluator: consumes a program's tables chunk by chunk.
 
-use garblet_circuit::Program;
+use garblet_circuit::{Program, diagnostic::Diagnostic};
 use garblet_primitives::{Backend, Block};
 
 use crate::{
@@ -101,6 +101,13 @@ impl<'p> Evaluator<'p> {
             (kernels.evaluate)(*backend, piece)
         });
         Ok(())
+    }
+
+    /// Checks that all gates so far could be read, if the program's gates are not in memory. If not, nothing since the check before is of use.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        self.cursor.check()
     }
 
     /// The active labels of the program's outputs.

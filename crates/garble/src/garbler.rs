@@ -1,6 +1,6 @@
 //! The garbler: makes a program's tables chunk by chunk.
 
-use garblet_circuit::Program;
+use garblet_circuit::{Program, diagnostic::Diagnostic};
 use garblet_primitives::{Backend, Block, Delta};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -126,6 +126,13 @@ impl<'p> Garbler<'p> {
         });
         pack(controls, control_bits, packed);
         self.cursor.chunk_ands() > 0
+    }
+
+    /// Checks that all gates so far could be read, if the program's gates are not in memory. If not, nothing since the check before is of use.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        self.cursor.check()
     }
 
     /// The zero labels of the program's outputs.

@@ -1,6 +1,8 @@
 //! The components of a program, made ready for garbling and evaluating.
 
-use garblet_circuit::{InstanceId, OutputWire, Program, Schedule, ScheduleDigest};
+use garblet_circuit::{
+    InstanceId, OutputWire, Program, Schedule, ScheduleDigest, StoredParts, StoredSchedule, diagnostic::Diagnostic,
+};
 use garblet_primitives::{Block, GateList, Labels, Op, QUAD_LANES};
 
 use crate::config::CHUNK_ANDS;
@@ -17,10 +19,15 @@ pub struct Schedules {
 pub(crate) struct ScheduledComponent {
     pub(crate) gates: GateList,
     outputs: Vec<OutputWire>,
+    /// If the component's gates are not in memory: its schedule. Then `gates` has none.
+    stored: Option<StoredSchedule>,
 }
 
 impl Schedules {
     /// Schedules every component of a program.
+    ///
+    /// # Panics
+    /// If gates are not in memory.
     pub fn new(program: &Program) -> Self {
         let schedules: Vec<Schedule> = program.components().iter().map(|c| Schedule::new(c.circuit())).collect();
         Schedules::ready(program, &schedules)
@@ -31,11 +38,42 @@ impl Schedules {
     /// # Panics
     /// If there are fewer.
     pub fn ready(program: &Program, schedules: &[Schedule]) -> Self {
-        let components: Vec<ScheduledComponent> = schedules.iter().map(ScheduledComponent::new).collect();
-        let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
+        let components = schedules.iter().map(ScheduledComponent::new).collect();
+        Schedules::of_components(program, components, schedules.iter().map(Schedule::digest))
+    }
+
+    /// Schedules every component of a program, whose gates may be read from outside now and while it is garbled or evaluated.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn reading(program: &Program) -> Result<Self, Diagnostic> {
+        let (mut components, mut digests) = (Vec::new(), Vec::new());
+        for circuit in program.components().iter().map(|component| component.circuit()) {
+            let (component, digest) = match circuit.stored_gates() {
+                None => {
+                    let schedule = Schedule::new(circuit);
+                    (ScheduledComponent::new(&schedule), schedule.digest())
+                }
+                Some(gates) => {
+                    let stored = StoredSchedule::new(gates.clone())?;
+                    let (frame, digest) = (stored.frame(), stored.digest());
+                    (ScheduledComponent { stored: Some(stored), ..ScheduledComponent::new(&frame) }, digest)
+                }
+            };
+            components.push(component);
+            digests.push(digest);
+        }
+        Ok(Schedules::of_components(program, components, digests))
+    }
+
+    fn of_components(
+        program: &Program,
+        components: Vec<ScheduledComponent>,
+        digests: impl IntoIterator<Item = ScheduleDigest>,
+    ) -> Self {
+        let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].and_count();
         let and_count = (0..program.instance_count()).map(ands_of).sum();
         // The grouping of instances and the chunks of tables are part of the order of tables.
-        let digest = ScheduleDigest::of_all(schedules, &[QUAD_LANES as u64, CHUNK_ANDS as u64]);
+        let digest = ScheduleDigest::of_digests(digests, &[QUAD_LANES as u64, CHUNK_ANDS as u64]);
         Schedules { components, and_count, digest }
     }
 
@@ -68,7 +106,16 @@ impl ScheduledComponent {
         let xors: Vec<Op> = schedule.xors().iter().map(xor).collect();
         let ands: Vec<Op> = schedule.ands().iter().map(and).collect();
         let gates = GateList::new(schedule.slot_count(), steps, &xors, &ands);
-        ScheduledComponent { gates, outputs: schedule.outputs().to_vec() }
+        ScheduledComponent { gates, outputs: schedule.outputs().to_vec(), stored: None }
+    }
+
+    fn and_count(&self) -> u64 {
+        self.stored.as_ref().map_or(self.gates.and_count() as u64, StoredSchedule::and_count)
+    }
+
+    /// The gates in parts, if they are not in memory.
+    pub(crate) fn parts(&self) -> Option<StoredParts> {
+        self.stored.as_ref().map(StoredSchedule::parts)
     }
 
     /// The outputs of a copy after all gates ran, appended to `into`; `negation` turns a wire's label into the label of its negation.

@@ -1,7 +1,13 @@
 //! Garbled and evaluated programs give the plain evaluator's answers for every scheme, hash, processor and cut.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use garblet_circuit::{
-    Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
+    Bits, Circuit, Component, ComponentId, Gate, InstanceId, Link, Party, Port, Program, Recipients, Source, Type,
+    Wire, random,
 };
 use garblet_garble::{
     CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds, Workspace,
@@ -43,7 +49,7 @@ fn run(
     [garbling, evaluating]: [Backend; 2],
 ) -> (Vec<Vec<bool>>, Vec<Vec<u8>>) {
     let Setup { delta, seeds, zero_labels, active_labels } = set_up(program, config, inputs, 3);
-    let schedules = Schedules::new(program);
+    let schedules = Schedules::reading(program).expect("gates are in memory");
     let hash_seed = seeds.hash;
     let mut garbler =
         Garbler::new(program, &schedules, config, &delta, seeds, first_gate, zero_labels).with_backend(garbling);
@@ -55,6 +61,7 @@ fn run(
         let more = garbler.garble_chunk(&mut tables);
         assert_eq!(tables.len(), evaluator.next_chunk_bytes());
         evaluator.evaluate_chunk(&tables).unwrap();
+        assert_eq!((garbler.check(), evaluator.check()), (Ok(()), Ok(())));
         chunks.push(tables);
         if !more {
             break;
@@ -328,6 +335,71 @@ fn a_changed_table_does_not_give_a_label_of_the_other_value() {
             assert!(evaluator.into_outputs()[0][0] != zero ^ Block::mask(!value) & setup.delta.block());
         }
     }
+}
+
+/// A program of `instances` of a component: all read its inputs, and the last one's outputs are the program's.
+fn repeated(component: Component, instances: usize) -> Program {
+    let mut program = Program::from_component(component, &[Party(0)]).unwrap();
+    let links: Vec<Link> = program.instance_links(InstanceId(0)).collect();
+    for _ in 1..instances {
+        program.add_instance(ComponentId(0), &links).unwrap();
+    }
+    program
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn tables_do_not_depend_on_the_place_of_the_gates(seed: u128, instances in 1usize..6, block in 1u32..400) {
+        let mut rng = Prg::new(Block::from_u128(seed));
+        let stored = std::iter::repeat_with(|| random::component(&mut rng, "c", 2000))
+            .find_map(|component| Some((random::stored(&component, block)?, component)));
+        let (stored, component) = stored.expect("most need not be simplified");
+        let [here, stored] = [component, stored].map(|component| repeated(component, instances));
+        let inputs = random::inputs(&mut rng, &here);
+        for config in configs() {
+            let [here, stored] = [&here, &stored].map(|program| run(program, config, &inputs, 7, [Backend::detect(); 2]));
+            prop_assert!(here == stored, "{} {}", config.scheme, config.hash);
+        }
+    }
+}
+
+/// A chain of that many chunks, of which a part is gone when it is read again.
+#[test]
+fn gates_that_are_gone_end_a_garbling_and_an_evaluation() {
+    let (config, inputs) = (GarblingConfig::default(), [Bits::from_u128(0b10110, 5)]);
+    let circuit = and_chain(3 * CHUNK_ANDS);
+    let left = Arc::new(AtomicUsize::new(usize::MAX));
+    let component = single(circuit).components()[0].clone();
+    let lost = random::losing(&component, 10_000, left.clone()).expect("it need not be simplified");
+    let program = Program::from_component(lost, &[Party(0)]).unwrap();
+    let schedules = Schedules::reading(&program).expect("it is there");
+    let mut failed = 0;
+    for reads in 0..20 {
+        let setup = set_up(&program, config, &inputs, 3);
+        let hash_seed = setup.seeds.hash;
+        let mut garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.seeds, 0, setup.zero_labels);
+        let mut evaluator = Evaluator::new(&program, &schedules, config, hash_seed, 0, setup.active_labels);
+        left.store(reads, Ordering::Relaxed);
+        let gone = loop {
+            let mut tables = vec![0; garbler.next_chunk_bytes()];
+            let more = garbler.garble_chunk_into(&mut tables);
+            evaluator.evaluate_chunk(&tables).expect("the length is right even so");
+            match (garbler.check(), evaluator.check()) {
+                (Ok(()), Ok(())) if more => (),
+                (Ok(()), Ok(())) => break None,
+                (Err(error), _) | (_, Err(error)) => break Some(error),
+            }
+        };
+        if let Some(error) = gone {
+            assert_eq!(error.to_string(), "gates: are gone");
+            failed += 1;
+        }
+    }
+    assert!((2..20).contains(&failed), "{failed} failed");
+    left.store(usize::MAX, Ordering::Relaxed);
+    assert_eq!(run(&program, config, &inputs, 0, [Backend::detect(); 2]).1.len(), 3);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use garblet_protocol::{
     parameters::{self, UnknownParameter},
     protocol::{
         BoxedMaterial, BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms,
+        in_memory,
     },
     stock::{self, Filled, Notice, SavedValues, StockKinds},
 };
@@ -148,6 +149,7 @@ pub struct AnyProtocol {
     pub(crate) collusion: Option<Collusion>,
     pub(crate) parties: RangeInclusive<u16>,
     pub(crate) is_mesh: bool,
+    pub(crate) reads_gates: bool,
     pub(crate) checks: &'static [Check],
     pub(crate) precision: Precision,
     pub(crate) stock: Option<StockKinds>,
@@ -260,6 +262,7 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         collusion: Self::COLLUSION,
         parties: Self::PARTIES,
         is_mesh: Self::Link::IS_MESH,
+        reads_gates: Self::READS_GATES,
         checks: Self::CHECKS,
         precision: Self::PRECISION,
         stock: Self::STOCK,
@@ -267,7 +270,7 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         link_decides: Self::LINK_DECIDES,
         standard: || Box::new(ConfigOf::<Self>(Self::standard())),
         plan: plan::<Self>,
-        order: |request, config, parties| Ok(Order(Box::new(Self::order(request, typed::<Self>(config)?, parties)?))),
+        order: order::<Self>,
         fill: fill::<Self>,
         is_low: |stock, below| {
             stock.order.0.downcast_ref().is_none_or(|order| Self::is_low(&stock.store, order, below))
@@ -291,6 +294,13 @@ fn plan<P: Erased>(
     let job = Arc::new(job);
     let open = OpenJob::of_job(wish, &job)?.map(Arc::new);
     Ok(Arc::new(PlanOf::<P> { job, terms: None, names: wish.open.clone(), open }))
+}
+
+fn order<P: Erased>(request: &OrderRequest, config: &dyn Any, parties: u16) -> Result<Order, ProtocolError> {
+    let config = typed::<P>(config)?;
+    let program = request.program.as_ref().map(in_memory::<P>).transpose()?;
+    let request = OrderRequest { program, ..request.clone() };
+    Ok(Order(Box::new(P::order(&request, config, parties)?)))
 }
 
 fn fill<P: Erased>(

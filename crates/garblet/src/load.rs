@@ -24,23 +24,33 @@ pub enum LoadError {
 ///
 /// *Errors*: a program that cannot be read or is inconsistent; options for what is not a function source.
 pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
-    made(name, options, |front_ends| front_ends.load(name))
+    made(FrontEnds::standard(), name, options, |front_ends| front_ends.load(name))
+}
+
+/// The same, but gates stay in their file if that is a binary program of one large component. Such a program is counted, planned and run in memory that
+/// does not grow with its gates by protocols that [read gates](crate::Protocol::reads_gates); [`Plan`](crate::Plan) reads all gates into memory for the
+/// others. Whatever else is done with it needs [`Program::whole`] before. A file that is changed ends what is done with the program in an error.
+///
+/// *Errors*: as [`load`].
+pub fn load_in_place(name: &str, options: Options) -> Result<Program, LoadError> {
+    made(FrontEnds::standard().leaving_gates(), name, options, |front_ends| front_ends.load(name))
 }
 
 /// Reads a program from elsewhere than its file. The file's name says what kind of program it is.
 ///
 /// *Errors*: as [`load`].
 pub fn read(name: &str, text: &mut dyn Read, options: Options) -> Result<Program, LoadError> {
-    made(name, options, |front_ends| front_ends.read(name, text))
+    made(FrontEnds::standard(), name, options, |front_ends| front_ends.read(name, text))
 }
 
 fn made(
+    front_ends: FrontEnds,
     name: &str,
     options: Options,
     make: impl FnOnce(&FrontEnds) -> Result<Program, Diagnostics>,
 ) -> Result<Program, LoadError> {
     let has_options = !(options.constants.is_empty() && options.panics && options.function == Options::FUNCTION);
-    let program = make(&FrontEnds::standard().with(Language { options }))?;
+    let program = make(&front_ends.with(Language { options }))?;
     match program.notes().panics.is_none() && has_options {
         true => Err(LoadError::NoSource { program: name.into() }),
         false => Ok(program),

@@ -90,6 +90,11 @@ impl Protocol {
         self.0.parties.clone()
     }
 
+    /// Returns whether it can run a program whose gates stay in their file, see [`load_in_place`](crate::load_in_place).
+    pub fn reads_gates(self) -> bool {
+        self.0.reads_gates
+    }
+
     /// Returns whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
     pub fn is_mesh(self) -> bool {
         self.0.is_mesh

@@ -5,7 +5,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use garblet_circuit::{Bits, InstanceId, Output, Party, Port, Program, Schedule, notes::Panics};
+use garblet_circuit::{Bits, Circuit, InstanceId, Output, Party, Port, Program, Schedule, notes::Panics};
 use garblet_formats::value;
 use garblet_net::Fingerprint;
 use garblet_protocol::{Phase, PhaseCosts, Security};
@@ -222,7 +222,11 @@ fn garbled_ands(program: &Program) -> u64 {
         instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
     }
     let components = program.components().iter().zip(instances).filter(|(_, instances)| *instances > 0);
-    components.map(|(component, instances)| Schedule::new(component.circuit()).and_count() * instances).sum()
+    let ands = |circuit: &Circuit| match circuit.stored_gates() {
+        Some(gates) => gates.garbled_ands(),
+        None => Schedule::new(circuit).and_count(),
+    };
+    components.map(|(component, instances)| ands(component.circuit()) * instances).sum()
 }
 
 impl Record {

@@ -76,7 +76,7 @@ pub enum ProtocolError {
     /// The stores do not have what a program needs.
     #[error(transparent)]
     NotPrepared(#[from] NotPrepared),
-    /// The library file of a store has a mistake.
+    /// A file of this party is wrong: the library file of a store has a mistake, or the program's file has changed since it was loaded.
     #[error(transparent)]
     Library(#[from] Diagnostics),
     /// An order for kinds or amounts that the protocol cannot prepare.

@@ -52,6 +52,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const STOCK: Option<StockKinds> = None;
     /// Set if values can stay in stores between runs, known to nobody.
     const SAVES_VALUES: bool = false;
+    /// Set if it can run a program whose gates are read while it runs. Otherwise all gates are read into memory before.
+    const READS_GATES: bool = false;
 
     /// The default parameters.
     fn standard() -> Self::Config {
@@ -251,7 +253,8 @@ impl<P: Protocol> Job<P> {
         if !P::SAVES_VALUES && request.saved != SavedValues::default() {
             return unsupported("it keeps no values in stores".into());
         }
-        let program = request.saved.program(P::NAME, &request.program)?;
+        let program = in_memory::<P>(&request.program)?;
+        let program = request.saved.program(P::NAME, &program)?;
         let request = Request { program, ..request };
         let plan = Arc::new(P::plan(&request)?);
         Ok(Job { request, plan })
@@ -272,6 +275,16 @@ impl<P: Protocol> Job<P> {
         let Request { program, parties, config, .. } = &self.request;
         let hello = with_parameters::<P>(Hello::new(P::NAME, party.0, *parties, program.digest()), config);
         P::schedule(&self.plan).iter().fold(hello, |hello, schedule| hello.with(SCHEDULE, schedule))
+    }
+}
+
+/// A program with all its gates in memory, unless the protocol reads them while it runs.
+///
+/// *Errors*: gates that cannot be read again.
+pub fn in_memory<P: Protocol>(program: &Arc<Program>) -> Result<Arc<Program>, ProtocolError> {
+    match P::READS_GATES {
+        true => Ok(program.clone()),
+        false => program.whole().map_err(|error| ProtocolError::Library(error.into())),
     }
 }
 

@@ -71,9 +71,14 @@ impl SubjectArgs {
             }
             None => {
                 let args = self.program_args();
-                let program = program::load(&args)?;
+                let program = program::load_in_place(&args)?;
                 let parties = parties.unwrap_or_default().max(program.party_count());
-                Ok(Agreed { args, program, settings: Settings::new(protocol, parties)?, job: None })
+                let settings = Settings::new(protocol, parties)?;
+                let program = match settings.config()?.protocol().reads_gates() {
+                    true => program,
+                    false => program::whole(program)?,
+                };
+                Ok(Agreed { args, program, settings, job: None })
             }
         }
     }

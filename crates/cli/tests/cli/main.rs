@@ -11,6 +11,7 @@ mod examples;
 mod faults;
 mod golden;
 mod identities;
+mod in_place;
 mod invocation;
 mod jobs;
 mod kept;

@@ -6,6 +6,7 @@ mod borders;
 mod faults;
 mod order;
 mod padding;
+mod places;
 mod results;
 mod stores;
 mod transcripts;

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use garblet::{
     Bits, Config, Ends, Error, Order, OrderRequest, Party, Peer, Plan, Program, Protocol, Stock, StockKinds,
-    circuit::evaluate,
+    circuit::{evaluate, random},
     components::{self, Components},
     fill,
     lego::{self, Lego},
@@ -107,7 +107,8 @@ async fn run(
     let mut peer = Peer::open(&plan, party, ends, &mut rng(party), Box::new(())).await?;
     let prepared = peer.prepare().await?;
     let report = peer.online(prepared, &own(program, inputs, party)).await?;
-    for (output, expected) in report.outputs.iter().zip(evaluate(program, inputs)) {
+    let whole = program.whole().expect("gates can be read");
+    for (output, expected) in report.outputs.iter().zip(evaluate(&whole, inputs)) {
         assert!(output.as_ref().is_none_or(|output| *output == expected), "{party} of {config:?}");
     }
     peer.close().await
@@ -206,4 +207,28 @@ async fn transcripts_change_with_the_wire_version_alone() {
         return;
     }
     assert!(now == golden, "vectors/transcripts.json is behind; bring it up to date with UPDATE_TRANSCRIPTS=1");
+}
+
+/// The program of [`program`], with its gates elsewhere.
+fn stored_program() -> Arc<Program> {
+    let program = program();
+    let stored = random::stored(&program.components()[0], 7).expect("nothing is to simplify");
+    Arc::new(Program::from_component(stored, &[Party(0), Party(1)]).expect("it fits"))
+}
+
+async fn stored_one(party: Party, ends: Ends, parties: u16, config: Config) -> Result<(), Error> {
+    run(&stored_program(), &two_inputs(), party, ends, parties, &config).await
+}
+
+/// Of the protocols that read all gates first, those that go about a program in different ways.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transcripts_do_not_depend_on_the_place_of_the_gates() {
+    assert_eq!(stored_program().digest(), program().digest());
+    let is_tested = |config: &Config| {
+        let protocol = config.protocol();
+        protocol.reads_gates() || ["gmw", "two-garblers", "authenticated"].contains(&protocol.name())
+    };
+    for config in samples().into_iter().filter(is_tested) {
+        assert_eq!(transcript(&config, stored_one).await, transcript(&config, one).await, "{}", name(&config));
+    }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{
     EVALUATOR, GARBLER,
-    plan::{Build, Plan},
+    plan::{Build, Plan, unread},
 };
 use garblet_protocol::{
     Role, Security,
@@ -165,6 +165,7 @@ impl Evaluator {
         for piece in plan.pieces() {
             let (now, later) = tables.split_at(piece.bytes);
             evaluation.evaluate_piece(now)?;
+            evaluation.check().map_err(unread)?;
             tables = later;
             session.advance(piece.end, plan.and_count());
         }
@@ -186,6 +187,7 @@ impl Evaluator {
             tables.resize(piece.bytes, 0);
             session.channel().receive_bytes(&mut tables).await?;
             evaluation.evaluate_piece(&tables)?;
+            evaluation.check().map_err(unread)?;
             session.advance(piece.end, plan.and_count());
         }
         Ok(Zeroizing::new(evaluation.into_outputs()))

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{
     EVALUATOR, GARBLER,
-    plan::{Build, Plan},
+    plan::{Build, Plan, unread},
 };
 use garblet_protocol::{
     Role, Security,
@@ -178,6 +178,7 @@ impl Garbler {
         for piece in plan.pieces() {
             tables.resize(piece.bytes, 0);
             garbling.garble_piece_into(&mut tables);
+            garbling.check().map_err(unread)?;
             session.channel().send_bytes(&tables).await?;
             session.advance(piece.end, total);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Party, Program, diagnostic::Diagnostic};
 use garblet_garble::{GarblingConfig, Piece, Schedules};
 use garblet_ot::Width;
 use garblet_primitives::Block;
@@ -38,13 +38,19 @@ pub struct Plan {
     config: Config,
 }
 
+/// Gates outside memory that cannot be read.
+pub(super) fn unread(error: Diagnostic) -> ProtocolError {
+    ProtocolError::Library(error.into())
+}
+
 impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a garbler's input under `privacy-free`.
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a garbler's input under `privacy-free`; gates outside memory
+    /// that cannot be read.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, config.garbling)?;
-        let schedules = Arc::new(Schedules::new(&program));
+        let schedules = Arc::new(Schedules::reading(&program).map_err(unread)?);
         Ok(Plan { program, schedules, config })
     }
 

@@ -27,6 +27,7 @@ impl Protocol for Yao {
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::SemiHonest;
     const PARTIES: RangeInclusive<u16> = 2..=2;
+    const READS_GATES: bool = true;
     const PARAMETERS: &'static [Parameter<Config>] =
         &[any_scheme!(), any_hash!(), named!("build", "stream or ahead", build, BUILDS), ot_width!()];
     const LINK_DECIDES: &'static [(&'static str, &'static [&'static str])] =
