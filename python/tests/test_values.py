@@ -163,7 +163,7 @@ def test_what_is_refused_is_not_told(type: str, value: Any, words: str) -> None:
 def test_inputs_are_those_of_the_party(richer: garblet.Program) -> None:
     for inputs, words in [
         ([{"a": 1, "b": 2}, {"b": 2}], "input `b` belongs to party 1"),
-        ([{}, {"b": 2}], "input `a` (u32) of party 0 is missing"),
+        ([{}, {"b": 2}], "input `a` (u32) is missing"),
         ([{"c": 1}, {"b": 2}], "no input `c`"),
     ]:
         with pytest.raises(garblet.InputError) as caught:

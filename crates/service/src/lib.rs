@@ -36,6 +36,7 @@ use std::{
 use garblet::{
     circuit::diagnostic::one_line,
     net::{Callers, Listener},
+    store::Store,
 };
 use garblet_console::{
     configuration::in_configuration,
@@ -108,7 +109,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
 
 /// Checks a configuration with all jobs, inputs and programs that it names, and prints what it allows. Starts, creates and counts nothing.
 ///
-/// *Errors*: as [`run`], except for addresses and counters, which are not tried; also missing or wrong inputs.
+/// *Errors*: as [`run`], except for addresses and counters, which are not tried; also wrong inputs, and a log of receipts that cannot be continued.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let config = config::load(path)?;
     for note in config.odd() {
@@ -118,7 +119,16 @@ pub fn check(path: &Path) -> Result<(), Failure> {
         for missing in data::check(offer, rule)? {
             tell(&format!("warning: {}: {missing}: callers are refused until it exists", offer.name));
         }
+        if let Some(store) = rule.store.as_ref().filter(|store| Store::find(&store.path).is_err()) {
+            let path = store.path.display().to_string();
+            let path = one_line(&path);
+            tell(&format!(
+                "warning: {}: {path}: there is no store: callers are refused until it is filled",
+                offer.name
+            ));
+        }
     }
+    Receipts::check(&config.receipts)?;
     let rules = |offer: &config::Offer| match offer.rules.len() {
         1 => "1 rule".into(),
         rules => format!("{rules} rules"),

@@ -97,7 +97,7 @@ fn inputs_of_another_or_an_unknown_party() {
     for (name, text, words) in [
         ("owner.json", r#"{"block": 3}"#, "input `block` belongs to party 1, this file is party 0's"),
         ("extra.json", r#"{"kee": 3}"#, "the program has no input `kee`"),
-        ("missing.json", "{}", "input `key` (bytes16) of party 0 is missing"),
+        ("missing.json", "{}", "input `key` (bytes16) is missing"),
         ("broken.json", "{", "not JSON"),
     ] {
         let folder = Folder::new(&format!("bad-{name}"));

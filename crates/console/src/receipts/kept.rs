@@ -75,6 +75,13 @@ impl Receipts {
         Ok(Receipts { log: Log::open(path)?, outputs: false })
     }
 
+    /// Checks that the log at `path` can be continued, if there is one. Writes nothing.
+    ///
+    /// *Errors*: the log cannot be read, or does not end in a receipt.
+    pub fn check(path: &Path) -> Result<(), Failure> {
+        Log::check(path)
+    }
+
     /// The start receipt of a run, in case its outcome is never known.
     ///
     /// *Errors*: wrong settings.

@@ -87,6 +87,18 @@ impl Log {
         Ok(log)
     }
 
+    /// Checks the end of a log, if there is one, as [`Log::open`] does. Writes nothing.
+    ///
+    /// *Errors*: the file cannot be read, or ends in something other than a receipt or the beginning of one.
+    pub(super) fn check(path: &Path) -> Result<(), Failure> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let log = Log { path: path.into(), file: Mutex::new(opened_to_read(path)?) };
+        let mut locked = log.locked(Instant::now())?;
+        log.end(&mut locked.0).map(drop)
+    }
+
     /// Returns whether the log contains a matching receipt.
     ///
     /// *Errors*: the file cannot be read, or is not a log.

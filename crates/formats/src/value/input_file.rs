@@ -38,7 +38,7 @@ pub fn read_inputs(
     let mut values = Vec::new();
     for (k, Input { port, .. }) in program.inputs().iter().enumerate().filter(|(_, i)| i.owner == party) {
         let Some((_, property)) = members.iter().find(|(key, _)| *key == port.name) else {
-            let message = format!("input `{}` ({}) of party {party} is missing", port.name, port.ty);
+            let message = format!("input `{}` ({}) is missing", port.name, port.ty);
             wrong.push(json.error_at(&root, message).hint(format!("add \"{}\": ..", port.name)));
             continue;
         };
@@ -100,7 +100,7 @@ mod tests {
             [
                 "bob.json:2:3: the program has no input `bids`",
                 "bob.json:3:3: input `limit` belongs to party 1, this file is party 0's",
-                "bob.json:1:1: input `bid` (u8) of party 0 is missing",
+                "bob.json:1:1: input `bid` (u8) is missing",
                 "bob.json:4:11: input `name`: expected bytes2, got a number",
             ]
         );

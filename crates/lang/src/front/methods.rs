@@ -52,6 +52,11 @@ const METHODS: [(&str, Method, Of, usize); 28] = [
     ("wrapping_sub", Method::WrappingSub, Of::Integers, 2),
 ];
 
+/// The names of the methods of all types.
+pub(super) fn all_names() -> Vec<&'static str> {
+    METHODS.iter().map(|(name, ..)| *name).collect()
+}
+
 /// The method of that name.
 pub(super) fn named(name: &str) -> Option<Method> {
     METHODS.iter().find(|(own, ..)| *own == name).map(|(_, method, ..)| *method)

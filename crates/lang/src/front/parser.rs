@@ -295,6 +295,7 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self, program: &mut Program) -> Parsed<()> {
+        self.derives()?;
         let hex = self.hex()?;
         let public = self.eat_word("pub");
         let token = self.ahead(0);
@@ -348,10 +349,27 @@ impl Parser<'_> {
         }
     }
 
+    /// `#[derive(NAME, ..)]` before structs and enums. Values are copied and compared without it, but rustc wants it.
+    fn derives(&mut self) -> Parsed<()> {
+        let begins = |parser: &Self, at: usize, kind: Kind<'_>| parser.ahead(at).kind == kind;
+        while self.is("#") && begins(self, 1, Kind::Symbol("[")) && begins(self, 2, Kind::Word("derive")) {
+            self.at += 3;
+            self.expect("(")?;
+            self.list(")", |parser| parser.name("the name of a trait"))?;
+            self.expect("]")?;
+            let is_public = usize::from(self.is_word("pub"));
+            if !matches!(self.ahead(is_public).kind, Kind::Word("struct" | "enum") | Kind::Symbol("#")) {
+                return Err(self
+                    .unexpected("a struct or an enum")
+                    .hint("`#[derive(..)]` is for these, and changes nothing"));
+            }
+        }
+        Ok(())
+    }
+
     /// `#[hex]` before a function, or nothing.
     fn hex(&mut self) -> Parsed<bool> {
-        const FORM: &str =
-            "the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex";
+        const FORM: &str = "the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`";
         if self.eat("#").is_none() {
             return Ok(false);
         }

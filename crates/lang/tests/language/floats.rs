@@ -256,7 +256,7 @@ fn what_rust_refuses_is_refused() {
         ("let x = 5u8; a + (x.abs() as f64)", "u8 has no method `abs`"),
         ("a.wrapping_add(b)", "f64 has no method `wrapping_add`"),
         ("a + ((a < b).max(true) as u8 as f64)", "bool has no method `max`"),
-        ("a.floor()", "expected the end of the field, got `(`"),
+        ("a.floor()", "there is no method `floor`"),
         ("f64::from_bits(a)", "expected u64, got f64"),
         ("f64::from_bits()", "expected 1 argument, got 0"),
         ("a + f64::PI", "there is no enum `f64`"),

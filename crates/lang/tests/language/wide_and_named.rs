@@ -86,6 +86,20 @@ fn arithmetic_of_128_bits_is_that_of_rust() {
 }
 
 #[test]
+fn derives_change_nothing() {
+    let plain = "struct P { x: u8, y: u8 }\nenum E { A, B(u8) }\npub fn main(a: u8, b: u8) -> u8 {
+        let (p, e) = (P { x: a, y: b }, E::B(a)); p.x ^ p.y ^ match e { E::A => 1, E::B(c) => c } }";
+    let derived = plain.replace("struct", "#[derive(Clone, Copy, PartialEq,)]\n#[derive(Debug)]\nstruct");
+    let derived = derived.replace("enum", "#[derive()] pub enum");
+    let digest = |text: &str| compile(text, &[], true).expect("a program").digest();
+    assert_eq!(digest(&derived), digest(plain));
+    for wrong in ["#[derive(Clone)]\npub fn", "#[derive]\nstruct Q { x: u8 }\npub fn", "#[derive(Clone)]\n#[hex]\npub fn"] {
+        let error = compile(&plain.replace("pub fn", wrong), &[], true).expect_err("it is for types");
+        assert!(error.to_string().contains("expected"), "{error}");
+    }
+}
+
+#[test]
 fn known_products_of_256_bits_wrap() {
     let product =
         |panics| compile("pub fn main(a: u128, b: u8) -> u128 { let m = u128::MAX; m * (m - 1u128) ^ a }", &[], panics);

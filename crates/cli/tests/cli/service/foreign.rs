@@ -466,6 +466,22 @@ fn checking_a_configuration_starts_nothing() {
 }
 
 #[test]
+fn checking_a_configuration_finds_a_log_of_receipts_that_cannot_be_continued() {
+    let company = Company::new("serve-check-receipts");
+    company.trust("bob");
+    let file = company.configure("", &rule("bob", ""));
+    let check = || finish(company.begin(&["serve", "--config", &file, "--check"]));
+    std::fs::create_dir(company.folder.path("state")).expect("a folder");
+    let log = company.folder.path("state/receipts.jsonl");
+    std::fs::write(&log, "").expect("written");
+    assert_eq!(check().status, Some(0));
+    std::fs::write(&log, "{\"format\":99}\n").expect("written");
+    let ran = check();
+    assert!(ran.status != Some(0) && ran.stderr.contains("is of format 99"), "{:?} {}", ran.status, ran.stderr);
+    assert!(!ran.stdout.contains("good"), "{}", ran.stdout);
+}
+
+#[test]
 fn an_identity_with_two_names_is_refused() {
     let company = Company::new("two-names");
     company.trust("bob");

@@ -91,7 +91,7 @@ impl Parser<'_> {
             let index = index.ok_or_else(|| no_position(&clip(&number), token.span))?;
             return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
-        let (field, _) = self.name("the name of a field, or its number")?;
+        let (field, place) = self.name("the name of a field, or its number")?;
         if self.is("(") && field == "len" {
             self.next();
             let end = self.expect(")")?;
@@ -115,10 +115,11 @@ impl Parser<'_> {
         }
         match self.is("(") {
             true => {
-                let fault = self.unexpected("the end of the field");
-                Err(fault.hint(
-                    "the only methods are `.len()`, `.push(x)` and some of those that numbers have in Rust, such as `.abs()`: call a function, `f(x)`",
-                ))
+                let fault = SourceError::new(place, format!("there is no method `{field}`"));
+                let numbers = methods::all_names().join(", ");
+                Err(fault.hint(format!(
+                    "arrays and lists have len, lists push, and numbers {numbers}; else call a function, `f(x)`"
+                )))
             }
             false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
         }

@@ -186,13 +186,13 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "#[inline]\nfn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f(a) }",
         &[
-            "expected `#[hex]`, got `inline` @ 1:3 ? the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex",
+            "expected `#[hex]`, got `inline` @ 1:3 ? the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`",
         ],
     ),
     (
         "#[hex]\nstruct S { x: [u8; 4] }\npub fn main(a: u8, b: u8) -> u8 { a }",
         &[
-            "expected a function, got `struct` @ 2:1 ? the only attribute is `#[hex]`, before a function: its arrays of u8 are given and shown as hex",
+            "expected a function, got `struct` @ 2:1 ? the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`",
         ],
     ),
 ];
