@@ -93,7 +93,9 @@ fn derives_change_nothing() {
     let derived = derived.replace("enum", "#[derive()] pub enum");
     let digest = |text: &str| compile(text, &[], true).expect("a program").digest();
     assert_eq!(digest(&derived), digest(plain));
-    for wrong in ["#[derive(Clone)]\npub fn", "#[derive]\nstruct Q { x: u8 }\npub fn", "#[derive(Clone)]\n#[hex]\npub fn"] {
+    for wrong in
+        ["#[derive(Clone)]\npub fn", "#[derive]\nstruct Q { x: u8 }\npub fn", "#[derive(Clone)]\n#[hex]\npub fn"]
+    {
         let error = compile(&plain.replace("pub fn", wrong), &[], true).expect_err("it is for types");
         assert!(error.to_string().contains("expected"), "{error}");
     }
