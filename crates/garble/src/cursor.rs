@@ -65,9 +65,9 @@ pub(crate) struct ProgramCursor<'p> {
     /// The running instances.
     running: Option<Running<'p>>,
     /// The part of their gates that is in memory, if not all are.
-    part: Option<Reading>,
+    part: Option<Box<Reading>>,
     /// The reason why gates could not be read, after which nothing runs.
-    failed: Option<Diagnostic>,
+    failed: Option<Box<Diagnostic>>,
     cursor: Cursor,
     workspace: Workspace,
     /// The most instances that run as one.
@@ -125,7 +125,7 @@ impl<'p> ProgramCursor<'p> {
 
     /// The reason why gates of the program could not be read, if they could not.
     pub(crate) fn check(&self) -> Result<(), Diagnostic> {
-        self.failed.clone().map_or(Ok(()), Err)
+        self.failed.as_deref().map_or(Ok(()), |failed| Err(failed.clone()))
     }
 
     /// Advances by `ands` AND gates and everything that does not need more. `run` runs a piece that begins at the given number of
@@ -165,8 +165,8 @@ impl<'p> ProgramCursor<'p> {
     fn read(&mut self, rest: StoredParts) {
         self.cursor = Cursor::default();
         match Reading::next(rest) {
-            Ok(part) => self.part = part,
-            Err(error) => self.failed = Some(error),
+            Ok(part) => self.part = part.map(Box::new),
+            Err(error) => self.failed = Some(error.into()),
         }
     }
 

@@ -475,9 +475,10 @@ fn checking_a_configuration_finds_a_log_of_receipts_that_cannot_be_continued() {
     let log = company.folder.path("state/receipts.jsonl");
     std::fs::write(&log, "").expect("written");
     assert_eq!(check().status, Some(0));
-    std::fs::write(&log, "{\"format\":99}\n").expect("written");
+    std::fs::write(&log, "{\"format\":1}\n").expect("written");
     let ran = check();
-    assert!(ran.status != Some(0) && ran.stderr.contains("is of format 99"), "{:?} {}", ran.status, ran.stderr);
+    let expected = "receipts.jsonl: the last line: not a receipt";
+    assert!(ran.status != Some(0) && ran.stderr.contains(expected), "{:?} {}", ran.status, ran.stderr);
     assert!(!ran.stdout.contains("good"), "{}", ran.stdout);
 }
 
