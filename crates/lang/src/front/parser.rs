@@ -351,20 +351,22 @@ impl Parser<'_> {
 
     /// `#[derive(NAME, ..)]` before structs and enums. Values are copied and compared without it, but rustc wants it.
     fn derives(&mut self) -> Parsed<()> {
-        let begins = |parser: &Self, at: usize, kind: Kind<'_>| parser.ahead(at).kind == kind;
-        while self.is("#") && begins(self, 1, Kind::Symbol("[")) && begins(self, 2, Kind::Word("derive")) {
-            self.at += 3;
+        let derive = [Kind::Symbol("#"), Kind::Symbol("["), Kind::Word("derive")];
+        let mut is_any = false;
+        while (0..).zip(derive).all(|(at, kind)| self.ahead(at).kind == kind) {
+            self.at += derive.len();
             self.expect("(")?;
             self.list(")", |parser| parser.name("the name of a trait"))?;
             self.expect("]")?;
-            let is_public = usize::from(self.is_word("pub"));
-            if !matches!(self.ahead(is_public).kind, Kind::Word("struct" | "enum") | Kind::Symbol("#")) {
-                return Err(self
-                    .unexpected("a struct or an enum")
-                    .hint("`#[derive(..)]` is for these, and changes nothing"));
+            is_any = true;
+        }
+        let is_public = usize::from(self.is_word("pub"));
+        match !is_any || matches!(self.ahead(is_public).kind, Kind::Word("struct" | "enum")) {
+            true => Ok(()),
+            false => {
+                Err(self.unexpected("a struct or an enum").hint("`#[derive(..)]` is for these, and changes nothing"))
             }
         }
-        Ok(())
     }
 
     /// `#[hex]` before a function, or nothing.
