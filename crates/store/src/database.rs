@@ -6,7 +6,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, params};
 
 use crate::{
     error::StoreError,
-    index::{Described, SealedChange, SealedRow, damaged},
+    index::{Described, FORMAT, SealedChange, SealedRow, damaged},
 };
 
 const SETTINGS: &str = "
@@ -32,7 +32,7 @@ impl Database {
         let mut connection = connect(path).map_err(&failed)?;
         let transaction = connection.transaction().map_err(&failed)?;
         transaction.execute_batch(TABLES).map_err(&failed)?;
-        let values = params![described.format, described.store, described.key_check];
+        let values = params![FORMAT, described.store, described.key_check];
         transaction.execute("INSERT INTO store VALUES (?, ?, ?)", values).map_err(&failed)?;
         transaction.commit().map_err(&failed)?;
         Ok(Database(connection))
@@ -59,8 +59,8 @@ impl Database {
     ///
     /// *Errors*: [`StoreError::Damaged`].
     pub(crate) fn described(&self) -> Result<Described, StoreError> {
-        let described = self.0.query_row("SELECT format, id, key_check FROM store", [], |row| {
-            Ok(Described { format: row.get(0)?, store: row.get(1)?, key_check: row.get(2)? })
+        let described = self.0.query_row("SELECT id, key_check FROM store", [], |row| {
+            Ok(Described { store: row.get(0)?, key_check: row.get(1)? })
         });
         described.map_err(|error| damaged(&error.to_string()))
     }

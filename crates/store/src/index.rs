@@ -61,7 +61,6 @@ pub(crate) struct Unopened {
 
 /// The part of an index that is not encrypted.
 pub(crate) struct Described {
-    pub(crate) format: i64,
     /// The store's number.
     pub(crate) store: Vec<u8>,
     pub(crate) key_check: Vec<u8>,
@@ -79,7 +78,7 @@ pub(crate) type Contents = Vec<(Vec<u8>, Row)>;
 impl Unopened {
     /// Creates a new index in an existing empty file, or in memory.
     pub(crate) fn create(path: Option<&Path>, store: [u8; 16], key_check: [u8; 32]) -> Result<Self, StoreError> {
-        let described = Described { format: FORMAT.into(), store: store.to_vec(), key_check: key_check.to_vec() };
+        let described = Described { store: store.to_vec(), key_check: key_check.to_vec() };
         let database = path.map(|path| Database::create(path, &described)).transpose()?;
         Ok(Unopened { database, store, key_check: described.key_check })
     }
@@ -95,7 +94,7 @@ impl Unopened {
             expected: newest,
             got,
         })?;
-        let Described { store, key_check, .. } = database.described()?;
+        let Described { store, key_check } = database.described()?;
         let store = store.try_into().map_err(|_| damaged("the store's number has another length"))?;
         Ok(Unopened { database: Some(database), store, key_check })
     }
