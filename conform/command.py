@@ -8,7 +8,6 @@ import random
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +35,14 @@ def convert(source: str, target: Path, *arguments: str) -> Path:
     return target
 
 
-_lock = threading.Lock()
-_taken: set[int] = set()
+def free_address() -> str:
+    """An address that nobody listens at, and that nobody is given: systems give callers ports of 127.0.0.1 alone.
 
-
-def free_port() -> int:
-    """A port that nobody listens on and that no other call here got, below those that systems give to callers."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with _lock:
-            if port in _taken:
-                continue
-            _taken.add(port)
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-        except OSError:
-            continue
-        return port
+    A Mac has no other addresses of loopback.
+    """
+    host = "127.0.0.1" if sys.platform == "darwin" else f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
+    with socket.create_server((host, 0)) as server:
+        return f"{host}:{server.getsockname()[1]}"
 
 
 def write_inputs(program: Program, values: dict[str, Any], folder: Path) -> dict[int, Path]:

@@ -265,7 +265,7 @@ def run(case: Case, folder: Path) -> Outcome:
     file.write_text(json.dumps(PROGRAM))
     made = program.load(file)
     files = command.write_inputs(made, VALUES, folder)
-    address = f"127.0.0.1:{command.free_port()}"
+    address = command.free_address()
     if case.protocol == "store":
         return _prepare(case, address, folder)
     bits = {port.name: port.type.bits(VALUES[port.name]) for port in made.inputs}
@@ -275,7 +275,7 @@ def run(case: Case, folder: Path) -> Outcome:
 
     more: tuple[str, ...] = ("--protocol", case.protocol)
     if case.protocol == "gmw":
-        addresses = [f"127.0.0.1:{command.free_port()}" for _ in range(2)]
+        addresses = [command.free_address() for _ in range(2)]
         (folder / "peers.toml").write_text("".join(f'[[party]]\naddress = "{one}"\n' for one in addresses))
         other = command.Party(
             1 - case.party, file, files, "", case.parameters, more=(*more, "--peers", str(folder / "peers.toml"))

@@ -286,7 +286,7 @@ class Test(unittest.TestCase):
     def meet(self, case: Case, role: int) -> None:
         made = self.case(case)
         parameters = case.parameters[role]
-        addresses = [f"127.0.0.1:{command.free_port()}" for _ in range(case.parties)]
+        addresses = [command.free_address() for _ in range(case.parties)]
         more: tuple[str, ...] = ("--protocol", case.protocol)
         if case.protocol == "gmw":
             peers = Path(self.folder.name) / "peers.toml"
@@ -335,7 +335,7 @@ class Test(unittest.TestCase):
         folder = Path(self.folder.name) / f"store {role}"
         folder.mkdir()
         where: tuple[str, ...] = ("--store", str(folder / "store"), "--store-key", str(folder / "key"))
-        address = f"127.0.0.1:{command.free_port()}"
+        address = command.free_address()
         ours = store.Store()
         filling = command.Preparation(1 - role, address, {"triples": 64, "masks": 200}, values, where)
         try:
@@ -345,7 +345,7 @@ class Test(unittest.TestCase):
             filling.stop()
         self.assertEqual(status, 0, errors)
         for _ in range(2):
-            address = f"127.0.0.1:{command.free_port()}"
+            address = command.free_address()
             more = ("--protocol", "authenticated", *where)
             other = command.Party(1 - role, made.file, made.files, address, values, more=more)
             try:
@@ -370,7 +370,7 @@ class Test(unittest.TestCase):
         folder = Path(self.folder.name)
         theirs = tls.from_text(command.keygen(folder / "identity.pem"))
         key, stranger = tls.key_of(os.urandom(32)), tls.key_of(os.urandom(32))
-        address = f"127.0.0.1:{command.free_port()}"
+        address = command.free_address()
         ours = tls.to_text(tls.fingerprint(tls.public_bytes(key)))
         more: tuple[str, ...] = ("--identity", str(folder / "identity.pem"), "--peer", ours)
         more += ("--trust", str(folder / "trust.toml"), "--session", "monday-1")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -65,21 +67,24 @@ def command() -> Path:
     return path
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+def free_address() -> str:
+    """An address that nobody listens at, and that nobody is given: systems give callers ports of 127.0.0.1 alone.
+
+    A Mac has no other addresses of loopback.
+    """
+    host = "127.0.0.1" if sys.platform == "darwin" else f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
+    with socket.create_server((host, 0)) as server:
+        return f"{host}:{server.getsockname()[1]}"
 
 
-def await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+def await_listener(address: str, process: subprocess.Popen[bytes]) -> None:
     """Waits until the process listens there."""
+    host, port = address.split(":")
     for _ in range(400):
         if process.poll() is not None:
             raise AssertionError(f"the process ended with {process.returncode}")
         with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
+            if one.connect_ex((host, int(port))) == 0:
                 return
         time.sleep(0.05)
-    raise AssertionError(f"nobody listens on {port}")
+    raise AssertionError(f"nobody listens at {address}")

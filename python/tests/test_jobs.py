@@ -18,7 +18,7 @@ from typing import Any
 
 import garblet
 import pytest
-from conftest import await_port, both, free_port, together
+from conftest import await_listener, both, free_address, together
 
 Pair = list[garblet.Identity]
 
@@ -517,7 +517,7 @@ def test_three_parties_have_receipts_of_one_run(tmp_path: Path, identities: Pair
     source, out = tmp_path / "sum.garble.rs", tmp_path / "sum.job.toml"
     run(command, "job", "new", source, "--protocol", "gmw", *named, "--out", out)
     peers = tmp_path / "peers.toml"
-    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{free_port()}"\n' for _ in parties))
+    peers.write_text("".join(f'[[party]]\naddress = "{free_address()}"\n' for _ in parties))
     job = garblet.Job.load(out)
 
     def part(k: int) -> garblet.Report:
@@ -528,7 +528,7 @@ def test_three_parties_have_receipts_of_one_run(tmp_path: Path, identities: Pair
     assert all(len(garblet.compare_receipts(tmp_path / "0.jsonl", tmp_path / f"{k}.jsonl").alike) == 1 for k in (1, 2))
     known = [garblet.Identity.generate(str(tmp_path / "dan.pem")), *parties[1:]]
     peers.write_text(
-        "".join(f'[[party]]\naddress = "127.0.0.1:{free_port()}"\nfingerprint = "{one.fingerprint}"\n' for one in known)
+        "".join(f'[[party]]\naddress = "{free_address()}"\nfingerprint = "{one.fingerprint}"\n' for one in known)
     )
     assert "differs from that of alice" in str(caught(lambda: part(1)))
 
@@ -594,15 +594,15 @@ def service(command: Path, job: garblet.Job, identities: Pair, folder: Path, oft
         (folder / "jobs" / name.replace(".job", "")).write_text((job.path.parent / name).read_text())
     (folder / "seen" / "bob.json").write_text(inputs)
     run(command, "trust", "add", "bob", identities[1].fingerprint, "--trust", folder / "trust.toml")
-    port = free_port()
+    address = free_address()
     (folder / "serve.toml").write_text(
-        f'listen = "127.0.0.1:{port}"\nidentity = "alice.pem"\ntrust = "trust.toml"\njobs = "jobs"\nstate = "state"\nkey = "state.key"\n'
+        f'listen = "{address}"\nidentity = "alice.pem"\ntrust = "trust.toml"\njobs = "jobs"\nstate = "state"\nkey = "state.key"\n'
         f'[[rule]]\njob = "added"\npeers = ["bob"]\noften = {often}\ninputs = {{ folder = "seen" }}\n'
     )
     with subprocess.Popen([command, "serve", "--config", folder / "serve.toml"], stderr=subprocess.DEVNULL) as process:
         try:
-            await_port(port, process)
-            yield f"127.0.0.1:{port}"
+            await_listener(address, process)
+            yield address
         finally:
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from conftest import free_port
+from conftest import free_address
 from nbclient import NotebookClient
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -35,7 +35,7 @@ async def one_by_one(sources: dict[str, list[str]], folder: Path) -> dict[str, l
 
     async with clients["alice"].async_setup_kernel(), clients["bob"].async_setup_kernel():
         said = {party: [await cell(party, at) for at in range(2)] for party in clients}
-        address = f"127.0.0.1:{free_port()}"
+        address = free_address()
         known = {f"{party.upper()}'S FINGERPRINT": said[party][0] for party in clients} | {"0.0.0.0:7766": address, "alice.example.org:7766": address}
         for notebook in notebooks.values():
             for name, value in known.items():

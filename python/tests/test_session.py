@@ -20,7 +20,7 @@ from typing import Any
 
 import garblet
 import pytest
-from conftest import both, together
+from conftest import both, free_address, together
 
 Pair = list[garblet.Identity]
 
@@ -362,7 +362,7 @@ def test_wrong_sessions_are_told(richer: garblet.Program, more: dict[str, Any], 
 @pytest.mark.parametrize("party", [0, 1])
 def test_plain_tcp_among_several_is_for_this_machine(richer: garblet.Program, tmp_path: Path, party: int) -> None:
     peers = tmp_path / "here.toml"
-    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in free_ports(2)))
+    peers.write_text("".join(f'[[party]]\naddress = "{free_address()}"\n' for _ in range(2)))
     plain(richer, party, peers=peers, protocol="gmw", listen="127.0.0.1:0").abort()
     elsewhere = "is not on this machine"
     for address, wrong in (("0.0.0.0:0", elsewhere), ("[::]:0", elsewhere), ("ws://127.0.0.1:0", "is open to every web page in a browser on this machine")):
@@ -609,8 +609,7 @@ def test_stores_are_filled_and_drawn_on(tmp_path: Path) -> None:
     program = garblet.load("lib:millionaires(8)")
     stores = [garblet.Store(tmp_path / name, key=tmp_path / "key", create=True) for name in ("alice", "bob")]
     peers = tmp_path / "peers.toml"
-    ports = free_ports(2)
-    peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in ports))
+    peers.write_text("".join(f'[[party]]\naddress = "{free_address()}"\n' for _ in range(2)))
 
     def party(number: int, work: Any) -> Any:
         with plain(program, number, peers=peers, protocol="gmw", store=stores[number]) as session:
@@ -635,7 +634,7 @@ class Three:
     def __init__(self, folder: Path) -> None:
         self.stores = [garblet.Store(folder / f"store-{k}", key=folder / f"key-{k}", create=True) for k in range(3)]
         self.peers = folder / "peers.toml"
-        self.peers.write_text("".join(f'[[party]]\naddress = "127.0.0.1:{port}"\n' for port in free_ports(3)))
+        self.peers.write_text("".join(f'[[party]]\naddress = "{free_address()}"\n' for _ in range(3)))
 
     def session(self, program: garblet.Program, party: int, **more: Any) -> garblet.Session:
         return plain(program, party, peers=self.peers, protocol="authenticated-bmr", store=self.stores[party], **more)
@@ -741,14 +740,6 @@ def test_three_parties_as_tasks(tmp_path: Path) -> None:
         return await asyncio.gather(*(part(party) for party in range(3)))
 
     assert [report["out0"] for report in asyncio.run(main())] == [0, 0, 0]
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [own.getsockname()[1] for own in sockets]
-    for own in sockets:
-        own.close()
-    return ports
 
 
 def test_a_wrong_key_leaves_no_file(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import garblet
 import pytest
-from conftest import await_port, free_port
+from conftest import await_listener, free_address
 
 LEDGER = """
 service = "cb6e5a3f0c8d4e1797b2a0f3d5e86412"
@@ -61,20 +61,20 @@ def ledger(tmp_path: Path, command: Path) -> Iterator[garblet.Agreement]:
         keys[name] = next(word.strip('",') for word in said.split() if len(word.strip('",')) == 64)
     (tmp_path / "checked.garble.rs").write_text("pub fn main(a: u8, b: u8) -> u8 { a + b }")
     (tmp_path / "ledger.toml").write_text(LEDGER.format(**keys))
-    between, *visitors = (free_port() for _ in range(3))
+    between, *visitors = (free_address() for _ in range(3))
     serve: list[str | Path] = [command, "serve", "--protocol", "outsourced", "--agreement", tmp_path / "ledger.toml"]
     processes = []
     for party, (name, way) in enumerate((("one", "--listen"), ("other", "--connect"))):
         own: list[str | Path] = ["--party", str(party), "--identity", tmp_path / f"{name}.pem", "--store", tmp_path / f"{name}.store", "--store-key", tmp_path / f"{name}.key"]
-        at = [way, f"127.0.0.1:{between}", "--visitors", f"127.0.0.1:{visitors[party]}"]
+        at = [way, between, "--visitors", visitors[party]]
         processes.append(subprocess.Popen([*serve, *own, *at], stdout=subprocess.DEVNULL))
     try:
-        for port, process in zip(visitors, processes, strict=True):
-            await_port(port, process)
+        for address, process in zip(visitors, processes, strict=True):
+            await_listener(address, process)
         yield garblet.Agreement(
             tmp_path / "ledger.toml",
             (tmp_path / "anna.one", tmp_path / "anna.other"),
-            (f"127.0.0.1:{visitors[0]}", f"127.0.0.1:{visitors[1]}"),
+            (visitors[0], visitors[1]),
             receipts=tmp_path / "anna.receipts",
         )
     finally:
@@ -206,7 +206,7 @@ def test_a_file_of_the_user_beside_the_receipts_stays(ledger: garblet.Agreement,
 
 
 def test_servers_that_are_not_there_leave_a_visit_that_can_be_resumed(ledger: garblet.Agreement) -> None:
-    nobody = f"127.0.0.1:{free_port()}"
+    nobody = free_address()
     gone = replace(ledger, addresses=(nobody, nobody), timeout=1.0)
     with pytest.raises(garblet.PeerError, match="connection to the generator"):
         garblet.visit(gone, "begin", a=3, b=4)

@@ -1,6 +1,10 @@
 //! Several parties: `local` with any number of them, `run` with a peers file, and faults of one party.
 
-use std::{net::TcpListener, process::Child, time::Duration};
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    process::Child,
+    time::Duration,
+};
 
 use crate::identities::keygen;
 use crate::invocation::{Folder, Ran, finish, garblet, start};
@@ -9,9 +13,19 @@ pub(crate) const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c5
 pub(crate) const INPUTS: [&[&str]; 3] =
     [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
 
-/// Addresses that are currently free.
+/// A host of this machine that is this process's own: callers get ports of 127.0.0.1. A Mac has no other hosts of loopback.
+fn own_host() -> Ipv4Addr {
+    let [a, b, c, d] = std::process::id().to_be_bytes();
+    if cfg!(target_os = "macos") {
+        Ipv4Addr::LOCALHOST
+    } else {
+        Ipv4Addr::new(127, 64 + (a ^ b) % 128, c, d.clamp(1, 254))
+    }
+}
+
+/// Addresses that are currently free, and that nobody else is given.
 pub(crate) fn free_addresses(count: usize) -> Vec<String> {
-    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind((own_host(), 0)).expect("a port")).collect();
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     identities::{keygen, pair},
     invocation::{Folder, command, finish, garblet},
+    many_parties::free_addresses,
 };
 
 const SOURCE: &str = "pub fn main(x: u32, y: u32) -> u32 { x * y }\n";
@@ -180,7 +181,7 @@ fn runs_under_a_job_write_receipts_by_default_others_on_request() {
     };
     let program = world.folder.path("product.garble.rs");
     for (job, kept) in [(false, false), (true, true)] {
-        let ports = listen_address();
+        let ports = free_addresses(1).remove(0);
         let args = |party: usize| match job {
             true => vec!["--job".to_string(), world.job.clone()],
             false => {
@@ -202,12 +203,6 @@ fn runs_under_a_job_write_receipts_by_default_others_on_request() {
         assert_eq!(connected.status, Some(0), "{}{}", connected.stderr, listened.stderr);
         assert_eq!(Path::new(&world.folder.path("config/garblet/receipts.jsonl")).exists(), kept);
     }
-}
-
-/// A free address on this machine.
-fn listen_address() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("bound").to_string()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     fs::OpenOptions,
     io::Write,
-    net::TcpListener,
+    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -96,9 +96,19 @@ pub(crate) fn child<S: Begin>(live: impl AsyncFnOnce(u16, Store, S, Log) -> Ende
     }
 }
 
-/// Addresses that nobody listens on now.
+/// A host of this machine that is this process's own: callers get ports of 127.0.0.1. A Mac has no other hosts of loopback.
+fn own_host() -> Ipv4Addr {
+    let [a, b, c, d] = std::process::id().to_be_bytes();
+    if cfg!(target_os = "macos") {
+        Ipv4Addr::LOCALHOST
+    } else {
+        Ipv4Addr::new(127, 64 + (a ^ b) % 128, c, d.clamp(1, 254))
+    }
+}
+
+/// Addresses that nobody listens on now, and that nobody else is given.
 fn free_addresses(count: u16) -> Vec<String> {
-    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind((own_host(), 0)).expect("a port")).collect();
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
 }
 
