@@ -29,12 +29,13 @@ const PROTOCOLS: [&str; 2] = ["yao", "authenticated"];
 /// Everything, with the command as it is built without optimisation.
 pub(crate) fn steps() -> Vec<Step> {
     let command = Step::cargo("command", &["test", "--workspace", "--test", "cli", "--no-run", "--quiet"]);
-    vec![engines_step(), command, parties_step("debug")]
+    vec![engines_step("256"), command, parties_step("debug")]
 }
 
-/// Tests the engines.
-pub(crate) fn engines_step() -> Step {
-    Step::check("engines for Arm", || if_possible("ENGINES FOR ARM WERE NOT TESTED", engines))
+/// Tests the engines, each property with so many cases.
+pub(crate) fn engines_step(cases: &'static str) -> Step {
+    let tests = move |root: &Path| engines(root, cases);
+    Step::check("engines for Arm", move || if_possible("ENGINES FOR ARM WERE NOT TESTED", tests))
 }
 
 /// Runs the command for Arm with the one that the tests of this profile, a folder of `target`, built.
@@ -79,9 +80,10 @@ pub(crate) fn cargo_for_arm(root: &Path, task: &str) -> Command {
 
 /// All tests of the crates with kernels, but those of the schemes of 2009, which take long and use no engine. QEMU's processor has all instructions
 /// that an engine needs.
-fn engines(root: &Path) -> Result<(), String> {
+fn engines(root: &Path, cases: &str) -> Result<(), String> {
     let packages = TESTED.iter().flat_map(|package| ["--package", package]);
     let mut test = cargo_for_arm(root, "test");
+    test.env("PROPTEST_CASES", cases);
     run(test.args(["--lib", "--tests"]).args(packages).args(["--", "--skip", "published::"])).map(drop)
 }
 

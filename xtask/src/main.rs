@@ -87,10 +87,12 @@ fn test() -> Vec<Step> {
 
 /// All tests but those on clusters.
 fn quick_tests() -> Vec<Step> {
-    let mut steps = vec![yosys_step(), test_programs::step("tests", "dev", &[])];
-    steps.extend(web::steps("dev"));
-    steps.extend([arm::engines_step(), toy_step(), python::step("debug"), conform::short_step("debug")]);
-    steps
+    let rows = vec![
+        web::steps("dev"),
+        vec![arm::engines_step("32")],
+        vec![python::step("debug"), conform::short_step("debug")],
+    ];
+    vec![yosys_step(), test_programs::step("tests", "dev", &[]), toy_step(), Step::beside(rows)]
 }
 
 /// The protocol of the book's chapter on adding one, which is registered only with this feature. For the whole workspace, so that the
@@ -109,7 +111,7 @@ fn full_test() -> Vec<Step> {
         test_programs::step("all tests", "full", &[("PROPTEST_CASES", "1024"), ("GARBLET_TEST_FULL", "1")]),
     ];
     steps.extend(web::steps("release"));
-    steps.extend([arm::engines_step(), arm::parties_step("full")]);
+    steps.extend([arm::engines_step("256"), arm::parties_step("full")]);
     steps.extend([toy_step(), python::step("full"), conform::step("full"), clusters::step("full")]);
     steps.push(constant_time::step());
     steps
@@ -127,8 +129,8 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
-    // Up to 100 s of a core for each of three systems.
-    steps.push(platforms::step());
+    // Up to 100 s of a core for each system.
+    steps.push(platforms::short_step());
     steps.push(constant_time::short_step());
     steps.extend(quick_tests());
     steps

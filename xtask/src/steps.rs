@@ -1,16 +1,17 @@
-//! Steps of a task: run in order, timed, with a summary; the first failure ends the task.
+//! Steps of a task: run in order or side by side, timed, with a summary; the first failure ends the task.
 
 use std::{fs::read_to_string, process::Command, time::Instant};
 
 /// A check of our own: returns its findings, one line each.
-type Check = Box<dyn Fn() -> Vec<String>>;
+type Check = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
 enum Work {
     Cargo { arguments: Vec<&'static str>, variables: Vec<(&'static str, &'static str)> },
     Check(Check),
+    Beside(Vec<Vec<Step>>),
 }
 
-/// One step.
+/// One step, or rows of them side by side.
 pub(crate) struct Step {
     name: &'static str,
     work: Work,
@@ -23,8 +24,13 @@ impl Step {
     }
 
     /// Runs a check in this process.
-    pub(crate) fn check(name: &'static str, check: impl Fn() -> Vec<String> + 'static) -> Self {
+    pub(crate) fn check(name: &'static str, check: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
         Step { name, work: Work::Check(Box::new(check)) }
+    }
+
+    /// Runs rows of steps side by side: for those that wait more than they compute. A step that fails ends its row.
+    pub(crate) fn beside(rows: Vec<Vec<Step>>) -> Self {
+        Step { name: "side by side", work: Work::Beside(rows) }
     }
 
     /// Sets an environment variable for cargo.
@@ -35,18 +41,64 @@ impl Step {
         self
     }
 
-    fn run(&self) -> bool {
-        match &self.work {
-            Work::Cargo { arguments, variables } => run_cargo(arguments, variables),
+    /// Runs the step, and returns how its parts have ended, and it.
+    fn run(&self) -> Vec<Ended> {
+        eprintln!("== {}", self.name);
+        let (begin, before) = (Instant::now(), processor_seconds());
+        let (mut ended, passed) = match &self.work {
+            Work::Cargo { arguments, variables } => (Vec::new(), run_cargo(arguments, variables)),
             Work::Check(check) => {
                 let findings = check();
                 for finding in &findings {
                     eprintln!("{finding}");
                 }
-                findings.is_empty()
+                (Vec::new(), findings.is_empty())
             }
+            Work::Beside(rows) => {
+                let parts = beside(rows);
+                let passed = parts.iter().all(|part| part.passed);
+                (parts, passed)
+            }
+        };
+        let (seconds, processors) = (begin.elapsed().as_secs_f64(), processor_seconds() - before);
+        ended.push(Ended { name: self.name, seconds, processors: Some(processors), passed });
+        ended
+    }
+
+    /// The names of the step's parts, and its own.
+    fn names(&self) -> Vec<&'static str> {
+        match &self.work {
+            Work::Beside(rows) => rows.iter().flatten().flat_map(Step::names).chain([self.name]).collect(),
+            _ => vec![self.name],
         }
     }
+}
+
+/// A step that has ended.
+struct Ended {
+    name: &'static str,
+    seconds: f64,
+    /// `None` if others ran beside it.
+    processors: Option<f64>,
+    passed: bool,
+}
+
+/// Runs rows of steps side by side.
+fn beside(rows: &[Vec<Step>]) -> Vec<Ended> {
+    let run = |row: &Vec<Step>| {
+        let mut ended: Vec<Ended> = Vec::new();
+        for step in row {
+            ended.extend(step.run().into_iter().map(|part| Ended { processors: None, ..part }));
+            if ended.iter().any(|part| !part.passed) {
+                break;
+            }
+        }
+        ended
+    };
+    std::thread::scope(|scope| {
+        let rows: Vec<_> = rows.iter().map(|row| scope.spawn(move || run(row))).collect();
+        rows.into_iter().flat_map(|row| row.join().expect("no step panics")).collect()
+    })
 }
 
 /// Runs steps until one fails, and prints how long each took, by the clock and on processors. Returns whether all passed.
@@ -60,25 +112,23 @@ pub(crate) fn run_each(steps: &[Step]) -> bool {
 }
 
 fn run(steps: &[Step], ends_early: bool) -> bool {
-    let mut summary = Vec::new();
+    let mut summary: Vec<Ended> = Vec::new();
     for step in steps {
-        eprintln!("== {}", step.name);
-        let (begin, before) = (Instant::now(), processor_seconds());
-        let passed = step.run();
-        summary.push((step.name, begin.elapsed().as_secs_f64(), processor_seconds() - before, passed));
-        if !passed && ends_early {
+        summary.extend(step.run());
+        if ends_early && summary.iter().any(|ended| !ended.passed) {
             break;
         }
     }
     eprintln!();
-    for (name, seconds, processors, passed) in &summary {
+    for Ended { name, seconds, processors, passed } in &summary {
         let word = if *passed { "ok    " } else { "FAILED" };
-        eprintln!("{word} {name:<24} {seconds:>7.1} s, {processors:>7.1} s of processors");
+        let processors = processors.map(|seconds| format!(", {seconds:>7.1} s of processors")).unwrap_or_default();
+        eprintln!("{word} {name:<24} {seconds:>7.1} s{processors}");
     }
-    for step in &steps[summary.len()..] {
-        eprintln!("not run {}", step.name);
+    for name in steps.iter().flat_map(Step::names).filter(|name| summary.iter().all(|ended| ended.name != *name)) {
+        eprintln!("not run {name}");
     }
-    summary.iter().all(|(.., passed)| *passed)
+    summary.iter().all(|ended| ended.passed)
 }
 
 /// The processor time of this process and of all that it has waited for; 0 where the system does not tell it in `/proc`.
@@ -122,6 +172,20 @@ fn run_cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_that_fails_ends_its_row_and_the_task() {
+        let row = |names: [&'static str; 2], found: &'static str| {
+            let [first, second] = names;
+            let found = move || (!found.is_empty()).then(|| found.to_string()).into_iter().collect();
+            vec![Step::check(first, found), Step::check(second, Vec::new)]
+        };
+        let rows = || Step::beside(vec![row(["a", "b"], "wrong"), row(["c", "d"], "")]);
+        let told = |ended: &[Ended]| ended.iter().map(|part| (part.name, part.passed)).collect::<Vec<_>>();
+        assert_eq!(told(&rows().run()), [("a", false), ("c", true), ("d", true), ("side by side", false)]);
+        assert!(!run_all(&[rows(), Step::check("e", || -> Vec<String> { panic!("a task that has failed goes on") })]));
+        assert!(!run_each(&[rows(), Step::check("e", Vec::new)]));
+    }
 
     #[test]
     fn processor_time_grows_with_work() {
