@@ -25,8 +25,8 @@ enum Gates {
 }
 
 impl Circuit {
-    /// The most wires of a circuit: a wire and an inversion flag fit 32 bits.
-    pub const MAX_WIRES: u64 = 1 << 31;
+    /// The most wires of a circuit: the number of a wire, from 1 on, and an inversion flag fit 32 bits.
+    pub const MAX_WIRES: u64 = (1 << 31) - 1;
 
     /// Checks and makes a circuit.
     ///

@@ -2,7 +2,8 @@
 //!
 //! A pass over the blocks from the last to the first finds, for each block, the wires that later blocks read (`crossing`). With
 //! that a pass from the first to the last keeps values only on wires that will still be read (`values`). Memory is that of a block,
-//! of the wires that are live at once, and of about three bytes for each wire that is read in another block than its own.
+//! of the wires that are live at once, of about three bytes for each wire that is read in another block than its own, and during the
+//! first pass of two bits for each wire of a page of which such a wire is one.
 
 mod crossing;
 mod values;

@@ -76,8 +76,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         None => {
             let args = options.subject.program_args().of_rows(options.batch);
-            // Several protocols would read the gates again and again.
-            if options.protocol.is_some() { program::load_in_place(&args)? } else { program::load(&args)? }
+            let named = options.protocol.as_deref().and_then(|name| name.parse::<Protocol>().ok());
+            let reads_gates = named.is_some_and(Protocol::reads_gates);
+            if reads_gates { program::load_in_place(&args)? } else { program::load(&args)? }
         }
     };
     let (costs, left_out) = match (&job, &options.protocol) {

@@ -70,8 +70,8 @@ pub(crate) struct Storing {
 }
 
 impl Storing {
-    /// Fewer gates take little memory, and are read once.
-    const STANDARD: Storing = Storing { least: 1 << 20, block: 1 << 18 };
+    /// Fewer gates take at most 0.2 GB, are read once, and are scheduled once for all runs.
+    const STANDARD: Storing = Storing { least: 1 << 22, block: 1 << 18 };
 }
 
 impl Source<'_> {

@@ -238,7 +238,7 @@ impl Xag {
     }
 
     fn push(&mut self, node: PackedNode) -> Literal {
-        assert!((self.nodes.len() as u64) < Circuit::MAX_WIRES, "a circuit has at most 2^31 wires");
+        assert!((self.nodes.len() as u64) < Circuit::MAX_WIRES, "a circuit has at most 2^31 - 1 wires");
         self.nodes.push(node);
         Literal::of(self.nodes.len() as u32 - 1)
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::Program;
+use garblet::{Program, Protocol};
 use garblet_console::{
     args::{ProgramArgs, ProgramChanges, ProtocolArgs, command_line, shell_line},
     failure::Failure,
@@ -71,7 +71,9 @@ impl SubjectArgs {
             }
             None => {
                 let args = self.program_args();
-                let program = program::load_in_place(&args)?;
+                let named = protocol.choice.name(parties.unwrap_or(2)).parse::<Protocol>();
+                let reads_gates = named.is_ok_and(Protocol::reads_gates);
+                let program = if reads_gates { program::load_in_place(&args)? } else { program::load(&args)? };
                 let parties = parties.unwrap_or_default().max(program.party_count());
                 let settings = Settings::new(protocol, parties)?;
                 let program = match settings.config()?.protocol().reads_gates() {

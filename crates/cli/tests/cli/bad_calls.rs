@@ -23,7 +23,7 @@ fn circuit_files_with_wrong_counts() {
         &["eval", "FILE"],
         "count.txt",
         "99999999999 4\n1 1\n1 1\n\n",
-        "error: the number of gates is 99999999999, expected less than 2147483649\n --> FILE:1:1\n  |\n\
+        "error: the number of gates is 99999999999, expected less than 2147483648\n --> FILE:1:1\n  |\n\
          1 | 99999999999 4\n  | ^^^^^^^^^^^\n",
     );
     file_fails(

@@ -39,7 +39,7 @@ impl ChoiceArgs {
     }
 
     /// The given protocol's name; otherwise the first for this number of parties that is secure against the adversary.
-    pub(crate) fn name(&self, parties: u16) -> String {
+    pub fn name(&self, parties: u16) -> String {
         let against = |adversary| Protocol::against(adversary, parties);
         self.protocol.clone().unwrap_or_else(|| self.adversary.map_or(Protocol::default(), against).to_string())
     }

@@ -44,10 +44,11 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead, again: Option<&Again>) ->
     notes.panics = panics(&mut bytes, program.outputs())?;
     program.set_notes(notes);
     tail(&mut bytes, &program)?;
-    match is_one_circuit(&program) {
-        true => Ok(program),
-        false => Arc::new(program).whole().map(Arc::unwrap_or_clone),
+    if is_one_circuit(&program) {
+        return Ok(program);
     }
+    let program = Arc::new(program).whole()?;
+    Ok(Arc::unwrap_or_clone(program))
 }
 
 /// Returns whether a program is one instance of one component, each of whose inputs is another wire of the program's inputs.
@@ -135,7 +136,7 @@ fn component(bytes: &mut Bytes<'_>, again: Option<&Again>) -> Result<Component, 
         return Err(bytes.error_at(begin, error));
     }
     let count = bytes.number("the number of gates", Circuit::MAX_WIRES - input_count)? as u32;
-    let circuit = match again.filter(|again| count >= again.storing.least) {
+    let circuit = match again.filter(|again| count >= again.storing.least && input_count <= count.into()) {
         Some(again) => {
             let mut encoded = OneComponent::new(&inputs, &outputs, input_count as u32, count);
             let blocks = Blocks::read(bytes, again, (input_count as u32, count), |gate| encoded.gate(gate))?;

@@ -203,10 +203,10 @@ fn lying_heads_are_refused() {
         ("1 5 9\n1 3\n1 6\n", "c.txt:1:5: `9` after the head `GATES WIRES`"),
         (
             "99999999999999999999 5\n",
-            "c.txt:1:1: the number of gates is 99999999999999999999, expected less than 2147483649",
+            "c.txt:1:1: the number of gates is 99999999999999999999, expected less than 2147483648",
         ),
-        ("1 2147483649\n", "c.txt:1:3: the number of wires is 2147483649, expected less than 2147483649"),
-        ("0 2147483648\n1 2147483648\n1 1\n", "c.txt:3:1: the inputs have 2147483648 wires, the limit is 67108864"),
+        ("1 2147483648\n", "c.txt:1:3: the number of wires is 2147483648, expected less than 2147483648"),
+        ("0 2147483647\n1 2147483647\n1 1\n", "c.txt:3:1: the inputs have 2147483647 wires, the limit is 67108864"),
         (
             "1 5\n3\n2 1 0 1 4 AND\n",
             "c.txt:3:1: expected three widths (Bristol) or a line of output widths next (Bristol Fashion), got 1",
@@ -220,8 +220,8 @@ fn lying_heads_are_refused() {
 #[test]
 fn claims_cost_no_memory() {
     // Each of these would need gigabytes if its numbers were believed.
-    assert!(fails("2147483648 2147483648\n1 3\n1 2147483645\n2 1 0 1 2147483647 AND").contains("ends after 1 of"));
-    let outputs = "1 2147483648\n1 3\n1 2147483645\n2 1 0 1 2147483647 AND";
+    assert!(fails("2147483647 2147483647\n1 3\n1 2147483644\n2 1 0 1 2147483646 AND").contains("ends after 1 of"));
+    let outputs = "1 2147483647\n1 3\n1 2147483644\n2 1 0 1 2147483646 AND";
     assert_eq!(fails(outputs), "c.txt: output wire 3 is set by no gate");
     let ports = format!("1 9\n5000 {}\n1 1\n", "1 ".repeat(5000));
     assert_eq!(fails(&ports), "c.txt:2:1: 5000 ports, the limit is 4096");

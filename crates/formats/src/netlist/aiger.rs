@@ -83,7 +83,7 @@ impl Head {
             b"aig" => true,
             _ => return Err(bytes.error("expected `aag` or `aig` and the numbers of a head, as in `aag 3 2 0 1 1`")),
         };
-        let limit = (Circuit::MAX_WIRES - 2) as u32;
+        let limit = (Circuit::MAX_WIRES - 1) as u32;
         let most = bytes.number("the greatest variable", limit)?;
         let inputs = bytes.number("the number of inputs", limit)?;
         if inputs > MAX_INPUTS {

@@ -57,7 +57,7 @@ impl Fault {
                 (Some(at), format!("{} depends on itself: gates feed one another in a cycle", name(signal, at)))
             }
             Fault::Large => {
-                let error = CircuitError::TooManyWires { wires: Circuit::MAX_WIRES, limit: LIMIT as u64 };
+                let error = CircuitError::TooManyWires { wires: Circuit::MAX_WIRES + 1, limit: LIMIT as u64 };
                 (None, error.to_string())
             }
         }
@@ -65,7 +65,7 @@ impl Fault {
 }
 
 /// The most signals and the most wires: number 0 is the constant.
-const LIMIT: usize = Circuit::MAX_WIRES as usize - 1;
+const LIMIT: usize = Circuit::MAX_WIRES as usize;
 
 /// Signals that are set by gates. A literal is a signal or its negation.
 pub(super) struct Graph {

@@ -209,7 +209,7 @@ fn ports(json: JsonText<'_>, what: &str, fields: &Fields<'_, '_>, side: &str) ->
         width += ty.width();
         all.push(Port::new(name, ty));
     }
-    match width < Circuit::MAX_WIRES / 2 {
+    match width <= Circuit::MAX_WIRES / 2 {
         true => Ok(Some(all)),
         false => Err(json.error_at(fields.value, format!("{what}: {side} have {width} wires, which is too many"))),
     }
