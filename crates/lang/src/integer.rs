@@ -11,6 +11,9 @@ use crate::{
     word::{Word, width_of},
 };
 
+/// The work of a bit that is counted.
+const BIT_WORK: usize = 6;
+
 impl Machine<'_> {
     /// A method of integers of a type.
     ///
@@ -42,11 +45,11 @@ impl Machine<'_> {
             Method::SaturatingSub => self.saturating(BinaryOp::Sub, a, b, ty, span),
             Method::RotateLeft | Method::RotateRight => self.rotate(method == Method::RotateLeft, a, b, ty, span),
             Method::CountOnes | Method::CountZeros => {
-                let counted = self.digits_of(a, ty, method == Method::CountZeros, span);
+                let counted = self.digits_of(a, ty, method == Method::CountZeros, span)?;
                 self.count(&counted, span)
             }
             Method::LeadingZeros | Method::TrailingZeros => {
-                let mut zeros = self.digits_of(a, ty, true, span);
+                let mut zeros = self.digits_of(a, ty, true, span)?;
                 if method == Method::LeadingZeros {
                     zeros.reverse();
                 }
@@ -110,7 +113,7 @@ impl Machine<'_> {
         Ok(self.select(outside, end, low_wires(exact, ty), span))
     }
 
-    /// Square and multiply. No product overflows but one that the power is a multiple of.
+    /// Square and multiply: only products that the power is a multiple of. A number of type `i1` is its own odd power, though its square does not fit.
     fn power(&mut self, a: Word, exponent: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let Some(exponent) = exponent.known() else {
             let fault = SourceError::new(span, "the exponent of `pow` is secret, expected a known number");
@@ -118,6 +121,9 @@ impl Machine<'_> {
         };
         if exponent == ZERO {
             return self.wrap_known(ONE, ty, span);
+        }
+        if ty == Scalar::signed(1) && exponent.bit(0) {
+            return Ok(a);
         }
         let (mut result, mut factor) = (Word::TRUE, a);
         for k in 0..exponent.digits() {
@@ -138,8 +144,7 @@ impl Machine<'_> {
         let by = self.binary(BinaryOp::Rem, by, Word::constant(bits), Scalar::unsigned(32), span)?;
         let mut rotated = self.cast(a, unsigned, span);
         for k in 0..width_of(ZERO, by.hi) {
-            let step = (1u32 << k) % u32::from(ty.bits);
-            let step = if left { step as u16 } else { ty.bits - step as u16 };
+            let step = if left { 1 << k } else { ty.bits - (1 << k) };
             let high = self.shift_by(BinaryOp::Shl, rotated, step, unsigned, span);
             let moved = self.xor(high, beyond(rotated, ty.bits - step), span);
             rotated = self.select(bit(by, k), moved, rotated, span);
@@ -148,10 +153,14 @@ impl Machine<'_> {
     }
 
     /// The bits of a number, or their negations, the lowest first.
-    fn digits_of(&mut self, a: Word, ty: Scalar, negated: bool, span: Span) -> Vec<Word> {
+    ///
+    /// *Errors*: a source that costs more than it may.
+    fn digits_of(&mut self, a: Word, ty: Scalar, negated: bool, span: Span) -> Result<Vec<Word>, SourceError> {
+        // Known bits record nothing, and yet each is looked at and counted.
+        self.work(BIT_WORK * usize::from(ty.bits))?;
         let unsigned = self.cast(a, Scalar::unsigned(ty.bits), span);
         let bits = (0..ty.bits).map(|k| bit(unsigned, k));
-        bits.map(|bit| if negated { self.not(bit, span) } else { bit }).collect()
+        Ok(bits.map(|bit| if negated { self.not(bit, span) } else { bit }).collect())
     }
 
     /// The number of bits that are set.

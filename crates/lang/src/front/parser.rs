@@ -340,7 +340,7 @@ impl Parser<'_> {
                 self.next();
                 Err(fault.hint(match token.kind {
                     Kind::Word("use" | "mod") => "a source is a single file",
-                    Kind::Word("impl" | "trait") => "there are no methods: write functions",
+                    Kind::Word("impl" | "trait") => "there are no methods of your own: write functions",
                     Kind::Word("static" | "let") => "outside of functions, declare constants: `const NAME: u8 = 1u8;`",
                     Kind::Symbol("}") => "is there an extra `}` before it?",
                     _ => "definitions begin with `fn`, `struct`, `enum` or `const`",

@@ -235,6 +235,12 @@ fn of_constants_and_wiring() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "bits of wide numbers",
+            main(
+                "(a: u8, b: u8) -> u32 { let mut x: u4096 = 5; let mut t = 0u32; for k in 0usize..1000000usize { t = t.wrapping_add(x.leading_zeros()); x = x.wrapping_add(3); } t }",
+            ),
+        ),
+        (
             "exclusive or",
             main(
                 "(a: u128, b: [u128; 64]) -> u128 { let mut x = a; for i in 0usize..10000000usize { x = x ^ b[i & 63usize] ^ (i as u128 * 1267650600228229401496703205377u128); x = (x >> 1u8) ^ (x << 1u8); } x }",

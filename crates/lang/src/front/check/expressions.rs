@@ -120,9 +120,7 @@ impl Checker<'_> {
             _ => {
                 let fault = SourceError::new(at, format!("{} has no method `{name}`", self.so_far(ty)));
                 match own {
-                    [] => fault.hint(
-                        "only integers and floating-point numbers have this one: call a function, as in `max(a, b)`",
-                    ),
+                    [] => fault.hint("only numbers have methods of this name: write a function of your own"),
                     _ => fault.hint(format!("its methods are {}", own.join(", "))),
                 }
             }

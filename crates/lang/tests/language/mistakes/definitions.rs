@@ -66,7 +66,7 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     ("pub fn main(a: [u8; 2 << 2], b: u8) -> u8 { a[0] }", &["expected `]`, got `<<` @ 1:23"]),
     (
         "impl S { }\npub fn main(a: u8, b: u8) -> u8 { a }",
-        &["expected a definition, got `impl` @ 1:1 ? there are no methods: write functions"],
+        &["expected a definition, got `impl` @ 1:1 ? there are no methods of your own: write functions"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
