@@ -292,11 +292,11 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
             let open = ours.open.iter().find(|(open, _)| *open == name);
             // What is given more than once is not open, even if each value is.
             let repeated = [ours, theirs].iter().any(|hello| given(hello, name).count() > 1);
-            let [ours, theirs] = [ours, theirs].map(|hello| values(hello, name));
-            let tacit = |value: &Option<String>| value.clone().or_else(|| open?.1.map(Into::into)).unwrap_or_default();
-            if open.is_none() || repeated || !fit(&tacit(&ours), &tacit(&theirs)) {
-                let said = |value: Option<String>| value.or_else(|| open?.1.map(Into::into));
-                let [ours, theirs] = [ours, theirs].map(|value| said(value).unwrap_or_else(|| "nothing".into()));
+            let said = |hello| values(hello, name).or_else(|| open?.1.map(Into::into));
+            let [ours, theirs] = [ours, theirs].map(said);
+            let [own, other] = [&ours, &theirs].map(|value| value.as_deref().unwrap_or_default());
+            if open.is_none() || repeated || !fit(own, other) {
+                let [ours, theirs] = [ours, theirs].map(|value| value.unwrap_or_else(|| "nothing".into()));
                 same(name, ours, theirs);
             }
         }

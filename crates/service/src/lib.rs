@@ -119,13 +119,9 @@ pub fn check(path: &Path) -> Result<(), Failure> {
         for missing in data::check(offer, rule)? {
             tell(&format!("warning: {}: {missing}: callers are refused until it exists", offer.name));
         }
-        if let Some(store) = rule.store.as_ref().filter(|store| Store::find(&store.path).is_err()) {
-            let path = store.path.display().to_string();
-            let path = one_line(&path);
-            tell(&format!(
-                "warning: {}: {path}: there is no store: callers are refused until it is filled",
-                offer.name
-            ));
+        if let Some(Err(error)) = rule.store.as_ref().map(|store| Store::find(&store.path)) {
+            let missing = store_failure(&error).message;
+            tell(&format!("warning: {}: {missing}: callers are refused until it is filled", offer.name));
         }
     }
     Receipts::check(&config.receipts)?;

@@ -157,8 +157,9 @@ fn check_stated_format(line: &[u8]) -> Result<(), Fault> {
     if stated.get(digits) != Some(&b',') {
         return Ok(());
     }
-    let digits = str::from_utf8(&stated[..digits]).unwrap_or_default();
-    check_format(digits.parse().unwrap_or(i64::MAX), FORMAT).map_err(Fault::Format)
+    let stated: Option<i64> = str::from_utf8(&stated[..digits]).ok().and_then(|digits| digits.parse().ok());
+    let stated = stated.ok_or_else(|| Fault::from("not a receipt: its format is no number"))?;
+    check_format(stated, FORMAT).map_err(Fault::Format)
 }
 
 /// Reads a single untrusted line; makes its texts printable. Returns the receipt and the digest of its content, which matches.

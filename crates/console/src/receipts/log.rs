@@ -26,7 +26,7 @@ use crate::{
 const BLOCK_BYTES: u64 = 64 << 10;
 
 /// The room for a receipt without outputs, of a run of many parties.
-const RECEIPT_BYTES: u64 = 16 << 10;
+pub(super) const RECEIPT_BYTES: u64 = 128 << 10;
 
 /// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use garblet::{Class, circuit::diagnostic::controls_terminal, run_report::PeerPart};
+use garblet::{Class, Protocol, circuit::diagnostic::controls_terminal, run_report::PeerPart};
 
 use super::{
     Ended, Receipt, Transcript,
     chain::{self, Head, Link},
-    log::Log,
+    log::{Log, RECEIPT_BYTES},
     text::LogText,
 };
 use crate::failure::Failure;
@@ -169,6 +169,26 @@ fn a_receipt_that_is_too_long_is_written_without_outputs() {
 }
 
 #[test]
+fn a_receipt_without_outputs_has_room_whatever_is_in_it() {
+    let digest = "ab".repeat(32);
+    let most = Protocol::ALL.iter().map(|protocol| *protocol.parties().end()).max().expect("there are protocols");
+    let peers =
+        (1..most).map(|party| PeerPart { party, name: Some("\u{fffd}".repeat(33)), fingerprint: Some(digest.clone()) });
+    let message = Failure::no_result("\u{1f600}".repeat(10_000));
+    let receipt = Receipt {
+        parties: most,
+        peers: peers.collect(),
+        ended: Ended::of(Err(&message)),
+        transcripts: (1..most)
+            .map(|party| Transcript { party, sent: digest.clone(), received: digest.clone() })
+            .collect(),
+        ..receipt(1)
+    };
+    let line = chain::line_behind(Head::NONE, &receipt).expect("written").0;
+    assert!(line.len() as u64 <= RECEIPT_BYTES, "{} bytes for {most} parties", line.len());
+}
+
+#[test]
 fn texts_from_a_peer_cannot_control_the_terminal() {
     let forged = "\u{1b}[2K\u{1b}[1A\nours 7 and theirs 7: the same run\u{9b}1A\u{202e}";
     let mut receipt = receipt(1);
@@ -265,7 +285,8 @@ fn a_receipt_states_its_format_once_and_first() {
         (format!("{{ \"format\":9,{behind}"), "begin with its format"),
         (format!("{{\"format\":1,\"format\":2,{behind}"), "begin with its format"),
         (format!("{{\"format\": 0,{behind}"), "begin with its format"),
-        (format!("{{\"format\":99999999999999999999,{behind}"), "is of format 9223372036854775807"),
+        (format!("{{\"format\":99999999999999999999,{behind}"), "its format is no number"),
+        (format!("{{\"format\":,{behind}"), "its format is no number"),
     ] {
         let (line, _) = chain::with_digest(&format!("{begins}}}"));
         fs::write(&path, format!("{line}\n")).expect("written");
