@@ -37,13 +37,14 @@ def bits(options: argparse.Namespace) -> dict[str, int]:
 
 
 def total(options: argparse.Namespace, sharding: garblet.Sharding, own: garblet.Shards, job: dict[str, Any]) -> dict[str, int]:
-    """How many keys both parties have, and the sum of party 1's values for them."""
+    """The number of keys that both parties have, and the sum of party 1's values for them."""
     library = "lib:intersection-sum({a},{b},{key_bits},{value_bits})".format(**sharding.room, **bits(options))
     program = garblet.load(library).masked("size", 0).masked("sum", 0)
     masks = {name: [secrets.randbelow(2**64) for _ in range(sharding.shards)] for name in TOTALS}
     if options.party == 0:
         own = own.beside(**{f"{name}_mask": values for name, values in masks.items()})
-    reports = garblet_ray.map(program, own, shards=sharding, slots=options.slots, session=options.session, **job)
+    # One attempt: whoever takes part twice under one mask learns the difference of two results.
+    reports = garblet_ray.map(program, own, shards=sharding, slots=options.slots, session=options.session, attempts=1, **job)
     if not all(report["in_order"] for report in reports):
         raise SystemExit("a list was not in order in some shard, and so counted as empty: the total is wrong")
     # Numbers wrap around at 2^64, so that the masks hide the others.
@@ -73,7 +74,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=10_000_000, help="the most rows of a party, which both know")
     parser.add_argument("--shards", type=int, default=200)
     parser.add_argument("--slots", type=int, default=1, help="the shards that run at once")
-    parser.add_argument("--seed", required=True, help="drawn by one party when both tables are fixed: secrets.token_hex(16)")
+    parser.add_argument("--seed", type=Path, required=True, help="a file with what one party drew when both tables were fixed: secrets.token_hex(16)")
     parser.add_argument("--key-bits", type=int, default=32)
     parser.add_argument("--value-bits", type=int, default=16)
     parser.add_argument("--show", choices=("total", "rows"), default="total")
@@ -95,7 +96,7 @@ def main() -> None:
     ray.init(address=options.cluster, log_to_driver=False, logging_level="error")
     begun = time.monotonic()
     table = made(options.party, options.rows) if options.table is None else pandas.read_parquet(options.table, columns=["key", "value"])
-    sharding = garblet.Sharding(shards=options.shards, rows={"a": options.rows, "b": options.rows}, seed=options.seed)
+    sharding = garblet.Sharding(shards=options.shards, rows={"a": options.rows, "b": options.rows}, seed=options.seed.read_text().strip())
     own = sharding.cut("a", table["key"]) if options.party == 0 else sharding.cut("b", table, key="key")
     cut = time.monotonic()
     trust = {"peer": options.trust}

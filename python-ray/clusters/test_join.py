@@ -22,9 +22,11 @@ SEED = "drawn when both tables were fixed"
 def begin(clusters: Clusters, party: int, session: str, **options: Any) -> subprocess.Popen[str]:
     """Starts a party of the example."""
     own, other = clusters.parties[party], clusters.parties[1 - party]
+    seed = own.folder / "seed"
+    seed.write_text(options.pop("seed", SEED) + "\n")
     given = {
         "party": party,
-        "seed": SEED,
+        "seed": seed,
         "session": session,
         "cluster": own.address,
         "identity": own.identity,

@@ -45,7 +45,8 @@ from garblet import (
 )
 from garblet.progress import log
 from garblet.session import configuration
-from garblet.values import columns_of, encode
+from garblet.sharding import checked
+from garblet.values import columns_of
 
 #: A shard waits for its peer for this many time-outs, and twice as many if the slot's last shard failed: the peer may have just begun to wait for that one.
 _PATIENCE = 3
@@ -414,16 +415,7 @@ def _parts(program: Program, table: Any, shards: int, sharding: Sharding | None)
 
 def _frozen(program: Program, table: Any, shards: int, party: int, sharding: Sharding | None = None) -> list[str]:
     """The checked inputs of every shard, as sent to workers."""
-    frozen = []
-    for shard, inputs in enumerate(_parts(program, table, shards, sharding)):
-        try:
-            encoded = encode(program._native.inputs, inputs)
-            program._native.check(party, encoded)
-        except GarbletError as error:
-            error.add_note(f"in shard {shard}")
-            raise
-        frozen.append(encoded)
-    return frozen
+    return checked(program, _parts(program, table, shards, sharding), party)
 
 
 def _cut(table: Any, shards: int) -> list[Inputs]:

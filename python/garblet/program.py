@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from . import _garblet
+from . import _garblet, arguments
 from ._garblet import Port
 from .errors import Panicked, UsageError
 from .progress import log
@@ -84,7 +84,8 @@ class Program:
     def masked(self, output: str, party: int) -> Program:
         """The same program, where the others learn an output only under a mask: its sum with one more input `{output}_mask` of `party`, modulo 2^64.
 
-        If `party` gives a random mask in each of many runs, the others learn nothing of a single result. Of all, they learn the sum of the results, if `party` reveals the
+        **A mask is for one evaluation**: whoever takes part twice under one mask, also in another attempt of a job on a cluster, learns the difference of two results. If
+        `party` gives a random mask in each of many runs, the others learn nothing of a single result. Of all, they learn the sum of the results, if `party` reveals the
         sum of its masks. A random mask is `secrets.randbelow(2**64)`.
 
         >>> masked = load("lib:intersection-sum(4,4,8,8)").masked("sum", 0)
@@ -93,7 +94,8 @@ class Program:
         >>> masked.outputs[1].recipients
         [1]
         """
-        return self._derived(self._native.masked(output, party), (Program.masked, self, output, party))
+        of = arguments.party("party", party)
+        return self._derived(self._native.masked(output, of), (Program.masked, self, output, of))
 
     def evaluate(self, /, **inputs: Value) -> dict[str, Any]:
         """Evaluates in the clear: the reference answer.

@@ -11,15 +11,15 @@ import hashlib
 import json
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, SupportsIndex
 
 from . import arguments
-from .errors import InputError, UsageError
+from .errors import GarbletError, InputError, UsageError
 from .program import Program
-from .values import Inputs, Value, columns_by_name, list_column
+from .values import Inputs, Value, columns_by_name, encode, list_column
 
 #: The bytes of a hash, of which a shard is the remainder.
 _HASH = 16
@@ -37,8 +37,8 @@ _BITS = arguments.within(1, 256)
 class Sharding:
     """The parties' agreement on how each cuts its tables by key into `shards` shards.
 
-    `rows` has the most rows of a table, for each input that a table is given to: public numbers, rounded up as you like. `seed` is what both parties draw together once
-    their tables are fixed, such as `secrets.token_hex(16)`. `room` has the rows for which each shard has room. A table with distinct keys that were chosen without the
+    `rows` has the most rows of a table, for each input that a table is given to: public numbers, rounded up as you like. `seed` is what one party draws once all
+    tables are fixed, and sends to the other over a private channel, such as `secrets.token_hex(16)`. `room` has the rows for which each shard has room. A table with distinct keys that were chosen without the
     seed has too many rows for one of its shards with probability at most 2 to the power of `-failure_bits`.
 
     >>> import garblet
@@ -131,11 +131,12 @@ class Sharding:
         if columns is None:
             columns = {"": list_column(table, path)}
         elif key is None or key not in columns:
-            raise InputError(f"{path}: expected the name of the column of keys, got {'none' if key is None else 'another name'}", "give key=")
+            raise InputError(f"{path}: expected the name of the column of keys, got {key!r}", f"give key=, one of {', '.join(map(repr, columns))}")
         place = path if key is None else f"{path}, column `{key}`"
         keys = _numbers(columns[key or ""], place)
-        if any(len(column) != len(keys) for column in columns.values()):
-            raise InputError(f"{path}: expected columns of one length")
+        other = next((name for name, column in columns.items() if len(column) != len(keys)), None)
+        if other is not None:
+            raise InputError(f"{path}: expected columns of one length, got {len(keys)} in `{key}` and {len(columns[other])} in `{other}`")
         if len(keys) > self.rows[input]:
             raise InputError(
                 f"{path}: expected at most {self.rows[input]} rows, got {len(keys)}", "agree with the peer on more rows=, before you say how many"
@@ -158,7 +159,7 @@ class Sharding:
         if again is not None:
             raise InputError(
                 f"{path}[{again[0]}]: expected each key once, got the key of [{again[1]}] again",
-                "add up or drop the rows of one key: how often keys repeat would tell itself by the sizes of shards",
+                "add up or drop the rows of one key: a shard has room for distinct keys only",
             )
         room = self.room[input]
         full = next((shard for shard, rows in enumerate(places) if len(rows) > room), None)
@@ -190,6 +191,21 @@ class Shards:
 
     def __iter__(self) -> Iterator[dict[str, Value]]:
         return (self[shard] for shard in range(len(self)))
+
+    def check(self, program: Program, party: int) -> None:
+        """Checks the inputs of all shards before any is sent, so that none is refused after others have run.
+
+        Raises `InputError` with a note that names the shard.
+
+        >>> import garblet
+        >>> sharding = Sharding(shards=2, rows={"a": 3, "b": 3}, seed="drawn after the tables were fixed")
+        >>> program = garblet.load("lib:intersection-sum({a},{b},8,8)".format(**sharding.room))
+        >>> sharding.cut("a", [30, 10, 20]).check(program, 0)
+        >>> sharding.cut("a", [30, 10, 300]).check(program, 0)
+        Traceback (most recent call last):
+        garblet.errors.InputError: ...
+        """
+        checked(program, self, party)
 
     def beside(self, **inputs: Sequence[Value]) -> Shards:
         """The same shards with more inputs, each with a value for every shard.
@@ -228,6 +244,20 @@ class Shards:
 
     def __repr__(self) -> str:
         return f"Shards({self.input!r}, {self.sharding!r})"
+
+
+def checked(program: Program, parts: Iterable[Inputs], party: int) -> list[str]:
+    """The inputs of every shard as JSON, once all are checked."""
+    all_parts = []
+    for shard, inputs in enumerate(parts):
+        try:
+            encoded = encode(program._native.inputs, inputs)
+            program._native.check(party, encoded)
+        except GarbletError as error:
+            error.add_note(f"in shard {shard}")
+            raise
+        all_parts.append(encoded)
+    return all_parts
 
 
 def room_for(rows: int, shards: int, failure_bits: int) -> int:

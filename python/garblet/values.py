@@ -82,7 +82,8 @@ def _encode(value: Value, port: Port | None, path: str) -> Any:
 def columns_by_name(table: Value, path: str) -> dict[str, Value] | None:
     """The columns of a data frame or a mapping of columns, each as memory or a list; None if it is neither. Refuses missing values and times."""
     if type(table).__name__ == "LazyFrame":
-        return {"": _column(table, path, None)}
+        # It is refused, with the reason.
+        _column(table, path, None)
     names = list(table) if isinstance(table, Mapping) else columns_of(table)
     if names is None:
         return None
@@ -290,7 +291,12 @@ def _rows(frame: Value, names: list[Any], path: str, known: Mapping[str, Shape] 
         raise InputError(f"{path}: expected columns of one length, got {got}")
     rows = (dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True))
     # The fields are those of the records, so there is nothing more to check.
-    return _Written(rows) if known is not None and all(map(_are_integers, columns)) else list(rows)
+    is_small = len(columns) * lengths[0] <= _WRITTEN_MAX
+    return _Written(rows) if known is not None and is_small and all(map(_are_integers, columns)) else list(rows)
+
+
+#: The most values that are written without being counted against the room that the program has.
+_WRITTEN_MAX = 1 << 16
 
 
 class _Written(list[Any]):
@@ -298,7 +304,7 @@ class _Written(list[Any]):
 
 
 def _are_integers(values: Any) -> bool:
-    """Whether these are a list of plain whole numbers that are not too large: a check of many at once."""
+    """Tells if these are a list of plain whole numbers that are not too large. One question for all of them is faster than one for each."""
     return type(values) is list and set(map(type, values)) == {int} and max(max(values), -min(values)).bit_length() <= _BITS_MAX
 
 

@@ -13,6 +13,8 @@ const BITS: u32 = 64;
 pub(crate) enum Unmasked {
     /// Its type is not that of a number that fits.
     Type(Type),
+    /// Nobody else learns it.
+    Alone,
     /// The program would be too large, or a name is taken.
     Program(CircuitError),
 }
@@ -33,6 +35,11 @@ pub(crate) fn masked(program: &Program, output: usize, party: Party) -> Result<P
         Type::Unsigned(bits) if bits <= BITS => bits,
         _ => return Err(Unmasked::Type(hidden.port.ty.clone())),
     };
+    let recipients = (0..program.party_count()).map(Party).filter(|of| *of != party && hidden.recipients.contains(*of));
+    let recipients: Vec<Party> = recipients.collect();
+    if recipients.is_empty() {
+        return Err(Unmasked::Alone);
+    }
     let mut made = Program::new(program.name());
     for component in program.components() {
         made.add_component(component.clone());
@@ -52,12 +59,11 @@ pub(crate) fn masked(program: &Program, output: usize, party: Party) -> Result<P
     let adder = library::find("add(64)").expect("it is in the library");
     let adder = made.add_component(adder.components()[0].clone());
     let sum = made.add_instance(adder, &links)?;
-    let recipients = (0..program.party_count()).map(Party).filter(|of| *of != party && hidden.recipients.contains(*of));
     for (number, Output { port, recipients: all, links }) in program.outputs().iter().enumerate() {
         match number == output {
             true => {
                 let port = Port::new(port.name.clone(), Type::Unsigned(BITS));
-                made.add_output(port, Recipients::Only(recipients.clone().collect()), vec![made.instance_link(sum)])?;
+                made.add_output(port, Recipients::Only(recipients.clone()), vec![made.instance_link(sum)])?;
             }
             false => made.add_output(port.clone(), all.clone(), links.clone())?,
         }

@@ -229,6 +229,10 @@ impl Program {
                 Unmasked::Type(ty) => {
                     Fault::usage(format!("output `{output}`: expected an unsigned number of at most 64 bits, got {ty}"))
                 }
+                Unmasked::Alone => {
+                    Fault::usage(format!("output `{output}`: a mask of party {party} would hide it from all"))
+                        .hint("mask what somebody else learns, or let another party give the mask")
+                }
                 Unmasked::Program(error) => Fault::usage(error),
             })
         });
