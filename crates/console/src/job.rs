@@ -19,7 +19,7 @@ use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 use garblet::{
     Party, Program,
     formats::value::{KeyForm, KeyHash},
-    net::{Fingerprint, JobTerms},
+    net::{DEFAULT_TIMEOUT, Fingerprint, JobTerms},
     run_report::digest_text,
 };
 
@@ -133,6 +133,13 @@ impl Job {
             ))
             .hint("the program is not the agreed one, or the job was changed: ask its author, or write a new job with `garblet job new`")),
         }
+    }
+
+    /// Checks that the protocol has as many parties as the job, and the program no more.
+    ///
+    /// *Errors*: a number that the protocol or the program does not support.
+    pub fn check_parties(&self, program: &Program) -> Result<(), Failure> {
+        self.settings(DEFAULT_TIMEOUT).parties(program, Some(self.counted_parties())).map(drop)
     }
 
     /// Checks that a run may have this number of rows.

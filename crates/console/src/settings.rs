@@ -2,6 +2,7 @@
 
 #[cfg(feature = "system")]
 mod chosen;
+mod parties;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -13,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{args::Param, failure::Failure, hints::refusal_hint, output::tell, surface::Setting};
 
-#[cfg(feature = "system")]
-pub use chosen::party_range;
+pub use parties::party_range;
 
 /// A number of parties, with the place that says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -94,6 +94,12 @@ pub fn of_text(path: &Path, text: &str) -> Result<Job, Failure> {
     })
 }
 
+/// The name of the protocol in the text of a job, known or not.
+pub fn protocol_of(text: &str) -> Option<String> {
+    let written: toml::Table = toml::from_str(text).ok()?;
+    written.get("protocol")?.as_str().map(String::from)
+}
+
 /// Checks the length of a file, of a job or of its signatures.
 pub(super) fn check_length(path: &Path, bytes: u64) -> Result<(), Failure> {
     match bytes <= FILE_BYTES_MAX {
@@ -411,5 +417,29 @@ mod tests {
         let again = read(Path::new("folder/a.toml"), &written).map_err(|fault| fault.1).expect("a job");
         assert_eq!((again.fields(), again.digest()), (job.fields(), job.digest()));
         assert!(!format!("{:?}", job.fields()).contains("folder"), "the program's path is not part of the agreement");
+    }
+
+    #[test]
+    fn a_job_has_as_many_parties_as_its_protocol() {
+        let checked = |parties: usize, program: &garblet::Program| {
+            let parties: String = (0..parties).map(|party| format!("[[party]]\nname = \"p{party}\"\n")).collect();
+            let job = read(Path::new("a.toml"), &text("", &parties)).map_err(|Fault(_, what)| what).expect("a job");
+            job.check_parties(program).map_err(|failure| failure.message)
+        };
+        let options = garblet::lang::Options::default();
+        let mut program = garblet::load("lib:millionaires(8)", options).expect("of the library");
+        assert_eq!(checked(2, &program), Ok(()));
+        assert_eq!(checked(3, &program), Err("the job has 3 parties: expected 2, the number for yao".into()));
+        program.set_owner(garblet::circuit::InputId(1), Party(2));
+        let expected = format!("yao has 2 parties, `{}` needs 3", program.name());
+        assert_eq!(checked(2, &program), Err(expected));
+    }
+
+    #[test]
+    fn a_protocol_is_named_even_if_it_is_unknown() {
+        assert_eq!(protocol_of(&text("", "")), Some("yao".into()));
+        assert_eq!(protocol_of("protocol = \"ideal\""), Some("ideal".into()));
+        assert_eq!(protocol_of("protocol = 5"), None);
+        assert_eq!(protocol_of("protocol ="), None);
     }
 }
