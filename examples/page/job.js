@@ -1,28 +1,38 @@
-// A job that a person opens in this page: what it says, who signed it, and what to give.
+// A job that a person opens in this page: all that it says, who signed it, and the fields for what to give.
 
-const element = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
+import { bytesOf, element, textOf, unfit, utf8 } from "./words.js";
 
-/** Reads the files of a job. *Errors*: the files are not those of one job; whatever is wrong with it. */
-export async function opened(files, garblet, identity) {
+/** The most bytes of a job or its signatures, as the package has it, and of a program. */
+const JOB_BYTES_MAX = 2 ** 20;
+const PROGRAM_BYTES_MAX = 2 ** 26;
+
+/** Reads the files of a job. *Errors*: the files are not those of one job; one cannot be read. */
+export async function read(files) {
   const named = (ends) => files.filter(({ name }) => name.endsWith(ends));
-  const [signed] = named(".signatures");
-  const jobs = named(".toml");
-  const programs = files.filter((file) => file !== signed && !jobs.includes(file));
-  if (jobs.length !== 1) throw unfit(`Expected one job, a file that ends in .toml, got ${jobs.length}`, "choose the job and its program together");
-  if (programs.length > 1) throw unfit(`Expected one program, got ${programs.map(({ name }) => name).join(", ")}`, "choose the one that the job names");
-  const [{ name }] = jobs;
-  const job = { name, text: await jobs[0].text(), signatures: await signed?.text() };
-  const program = programs[0] && { source: new Uint8Array(await programs[0].arrayBuffer()) };
-  return { job, program, said: await garblet.checkJob({ job, program, identity: identity.pem }) };
+  const [jobs, signed] = [named(".toml"), named(".signatures")];
+  const programs = files.filter((file) => !signed.includes(file) && !jobs.includes(file));
+  const names = (files) => files.map(({ name }) => name).join(", ") || "none";
+  const one = "choose a job with its program and its signatures, all together";
+  if (jobs.length !== 1) throw unfit(`Expected one job, a file that ends in .toml, got ${names(jobs)}`, one, "job");
+  if (signed.length > 1) throw unfit(`Expected one file of signatures, got ${names(signed)}`, one, "job");
+  if (programs.length > 1) throw unfit(`Expected one program, got ${names(programs)}`, one, "job");
+  const text = (file) => file && textOf(file, JOB_BYTES_MAX, "job");
+  const job = { name: jobs[0].name, text: await text(jobs[0]), signatures: await text(signed[0]) };
+  const program = programs[0] && { source: await bytesOf(programs[0], PROGRAM_BYTES_MAX, "job") };
+  return { job, program };
 }
 
-const unfit = (message, hint) => Object.assign(new Error(message), { hint, field: "job" });
+/** The source of a job's program, or another description where it has no text. */
+export function sourceOf({ program, said }) {
+  const source = program === undefined ? `${said.program.name}, a circuit of Garblet's library` : utf8(program.source);
+  return source ?? `${said.program.name}, a program in a binary form, with the digest ${said.program.digest}`;
+}
 
-/** What a job says, for people. `sign` signs it. */
+/** All that a job says, for people. `sign` signs it. */
 export function shown({ said }, sign) {
-  const { parties, party, program, notes } = said;
+  const { parties, party, program, fields, notes } = said;
   const own = party === null ? undefined : parties[party];
-  const of = (number) => (number === party ? "you" : parties[number].name);
+  const of = (number) => (number === party ? "you" : (parties[number]?.name ?? `party ${number}`));
   const gives = program.inputs.map(({ name, type, owner }) => `${of(owner)}: ${name}, ${type}`);
   const learns = program.outputs.map(({ name, type, recipients }) => {
     const who = recipients === null ? ["both"] : recipients.map(of);
@@ -32,23 +42,26 @@ export function shown({ said }, sign) {
   const parts = [
     ["The job", [said.name]],
     ["You are", [own?.name ?? "not one of its parties: let its author write your fingerprint into it"]],
-    ["The other", parties.filter((one) => one !== own).map(({ name, fingerprint }) => `${name} ${fingerprint ?? ""}`)],
+    ["The other", parties.filter((one) => one !== own).map(({ name, fingerprint }) => `${name} ${fingerprint ?? "without a fingerprint"}`)],
     ["Who gives what", gives],
     ["Who learns what", learns],
+    ["How it is computed", [`by the protocol ${said.protocol}, against a ${said.adversary} adversary`]],
+    ["How often a run computes it", [fields.batch === undefined ? "once" : `at most ${fields.batch} times, in this page once`]],
     ["Who has signed", signed],
     ["Its number, which the other must have too", [said.digest]],
     ["Note", notes],
   ];
-  const list = document.createElement("dl");
-  for (const [what, lines] of parts) if (lines.length > 0) list.append(element("dt", what), ...lines.map((line) => element("dd", line)));
+  const all = element("details", "");
+  all.append(element("summary", "Everything that its number covers"), described(Object.entries(fields).map(([name, text]) => [name, [text]])));
   const button = element("button", "Sign the job", { type: "button", id: "sign", onclick: sign, hidden: own === undefined || own.signed });
-  return [list, button];
+  return [described(parts), all, button];
 }
 
-/** A link that saves a text as a file. */
-export function link(name, text, words) {
-  const href = URL.createObjectURL(new Blob([text]));
-  return element("a", words, { href, download: name });
+/** A list of descriptions. Parts without a line are left out. */
+function described(parts) {
+  const list = document.createElement("dl");
+  for (const [what, lines] of parts) if (lines.length > 0) list.append(element("dt", what), ...lines.map((line) => element("dd", line)));
+  return list;
 }
 
 /** The fields for what this party gives. */
@@ -66,17 +79,29 @@ export function fields({ said: { party, program } }) {
   return [...own.map(field), element("p", "Numbers and words as they are; lists and records as JSON, such as [1, 2, 3].", { className: "hint" })];
 }
 
-/** What stands in these fields. A number stays a text, since JavaScript rounds large ones. *Errors*: nothing in one of them. */
+/** All that stands in these fields. *Errors*: nothing in one of them; a list that is none. */
 export function values(fields) {
-  const value = (text) => (/^\s*[[{"]|^(true|false)$/.test(text) ? JSON.parse(text) : text.trim());
-  const read = ({ id, value: text, dataset }) => {
-    const missing = (message, hint) => Object.assign(new Error(message), { hint, field: id });
-    if (text.trim() === "") throw missing(`What you give as ${dataset.input} is missing`, "enter it");
+  const one = ({ id, value: text, dataset }) => {
+    const words = text.trim();
+    if (words === "") throw unfit(`What you give as ${dataset.input} is missing`, "enter it", id);
     try {
-      return [dataset.input, value(text)];
+      return [dataset.input, value(words)];
     } catch {
-      throw missing(`What you give as ${dataset.input} is not JSON`, "write a list as [1, 2, 3]");
+      throw unfit(`What you give as ${dataset.input} is not JSON`, "write a list as [1, 2, 3]", id);
     }
   };
-  return Object.fromEntries([...fields.querySelectorAll("input")].map(read));
+  return Object.fromEntries([...fields.querySelectorAll("input")].map(one));
+}
+
+/** A value as it is written. Long numbers become texts, since JavaScript rounds them. */
+export function value(words) {
+  if (!/^[[{"]|^(true|false)$/.test(words)) return words;
+  const exact = (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token);
+  return JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|[-+.\deE]+/g, exact));
+}
+
+/** The field of an input that an error of the package names. */
+export function fieldOf({ message }, fields) {
+  const name = /^input `([^`]+)`/.exec(message)?.[1];
+  return [...fields.querySelectorAll("input")].find(({ dataset }) => dataset.input === name)?.id;
 }

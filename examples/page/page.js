@@ -1,7 +1,9 @@
 // Two questions that this page and a peer, `garblet run --listen ws://HOST:PORT`, answer together, and jobs of both. In the questions the peer is Alice, party 0;
 // the page is Bob, party 1.
 
-import { fields, link, opened, shown, values } from "./job.js";
+import { fieldOf, fields, read, shown, sourceOf, values } from "./job.js";
+import { alone, begun, compared, ended, forgotten, taken } from "./receipts.js";
+import { element, link, quoted, textOf, unfit, visible } from "./words.js";
 
 const RICHER = `// Who is richer?
 
@@ -22,12 +24,34 @@ const WEALTH_MAX = 2 ** 32 - 1;
 const NUMBER_MAX = 2n ** 64n - 1n;
 const INTERSECTION = `lib:intersection(${ROWS_MAX},${ROWS_MAX},64,0,0)`;
 const PARTY = 1;
-/** What each question needs: the program or the job, the input, the words for a result, and what the other types. */
+/** The most bytes of a list. */
+const LIST_BYTES_MAX = 2 ** 20;
+
+/** The package's messages for programs, in words for those who have this page before them: the error and what to do. */
+const OWN_WORDS = [
+  [/^receipts:/, () => ["The receipts that this browser keeps for this page were changed", "save them if you need them, and let this page forget them"]],
+];
+const QUESTION_WORDS = [
+  ...OWN_WORDS,
+  [/program digest/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
+  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
+];
+const JOB_WORDS = [
+  ...OWN_WORDS,
+  [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it to them"]],
+  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above, with this same job"]],
+  [/is not one of its parties/, () => ["You are not one of the parties of this job", "let its author write the fingerprint that this page shows into it"]],
+  [/garblet job new/, ({ message }) => [message, "ask its author for the job and its program again"]],
+  [/garblet job sign/, ({ message }) => [message, "open the job without these signatures, and sign it here"]],
+];
+
+/** All that belongs to a question: the program or the job, the input, the words for a result, and the commands of the other. */
 const QUESTIONS = {
   richer: {
     subject: () => ({ program: { source: RICHER, name: "richer" }, party: PARTY, trust: whom() }),
     source: () => RICHER,
     input: async () => ({ bob: wealth() }),
+    words: QUESTION_WORDS,
     told: ({ out0 }) => ({ Alice: "The other is richer.", Bob: "You are richer.", Neither: "You both have the same." })[out0],
     prepared: () => `cat > richer.garble.rs <<'END'\n${RICHER}END\n[ -e garblet-wealth.json ] || echo '{"alice": 3000000}' > garblet-wealth.json`,
     call: () => "richer.garble.rs --party 0 --input 0=garblet-wealth.json",
@@ -37,6 +61,7 @@ const QUESTIONS = {
     subject: () => ({ program: { library: INTERSECTION }, party: PARTY, trust: whom() }),
     source: () => `${INTERSECTION}, a circuit of Garblet's library`,
     input: async () => ({ b: await list() }),
+    words: QUESTION_WORDS,
     told: ({ rows, in_order }) => {
       if (!in_order) throw unfit("The other's list was not in order, so nothing was compared", "ask them to run the command as it is shown, with --sum-by-key");
       return rows.length === 0 ? "You have nothing in common." : `${rows.length} in common:`;
@@ -48,19 +73,26 @@ const QUESTIONS = {
   },
   job: {
     subject: () => ({ job: agreed().job, program: agreed().program }),
-    source: () => (agreement?.program ? new TextDecoder().decode(agreement.program.source) : (agreement?.said.program.name ?? "")),
+    source: () => (agreement === undefined ? "" : sourceOf(agreement)),
     input: async () => values(at("given")),
-    told: () => "The result of the job:",
+    words: JOB_WORDS,
+    told: (outputs) => (Object.keys(outputs).length === 0 ? "The job was computed, and has no result for you." : "The result of the job:"),
     rows: (outputs) => Object.entries(outputs).map(([name, value]) => `${name} = ${typeof value === "object" ? JSON.stringify(value) : value}`),
     prepared: () => "",
     call: () => {
-      const { job, said } = agreement ?? { job: { name: "JOB.toml" }, said: {} };
-      const other = said.party === 0 ? 1 : 0;
-      return `--job ${job.name} --input ${other}=FILE.json${said.protocol === "gmw" ? " --peers PEERS.toml" : ""}`;
+      const { job, said } = agreement ?? { job: { name: "JOB.toml" } };
+      const other = said?.party === 0 ? 1 : 0;
+      const gives = said === undefined || said.program.inputs.some(({ owner }) => owner === other);
+      return `--job ${quoted(job.name)}${gives ? ` --input ${other}=FILE.json` : ""}${isMesh(said) ? " --peers PEERS.toml" : ""}`;
     },
-    hint: "They put what they give into FILE.json. They need the same job, and none of the options that it decides.",
+    get hint() {
+      const peers = isMesh(agreement?.said) ? " PEERS.toml is a peers file of both of you; nobody calls the address of party 1 in it." : "";
+      return `They put what they give into FILE.json. They need the same job, and none of the options that it decides.${peers}`;
+    },
   },
 };
+
+const isMesh = (said) => said?.protocol === "gmw";
 
 const at = (id) => document.getElementById(id);
 const question = () => QUESTIONS[document.querySelector("[name=question]:checked").value];
@@ -79,30 +111,32 @@ const whom = () => ({ other: given("trust", "The fingerprint of the other", "let
 /** The package, which others put beside this page: it is loaded when the page can say that it is missing. */
 let garblet;
 let identity;
-/** The log of receipts, and whether the browser keeps it and the identity. */
-let receipts = "";
-let keeps = true;
+/** The reason why the browser does not keep the identity, as the page has it in `data-why`; none if it does. */
+let why;
 
 /** Has an identity, the one that is kept or a new one. Nothing begins without. */
-async function begin(renew) {
+async function begin(isNew) {
   able(false);
   try {
     garblet ??= await loaded();
-    identity = (renew ? undefined : await kept()) ?? (await garblet.generateIdentity());
-    keeps &&= garblet.keep({ identity: identity.pem });
-    at("forgetful").hidden = keeps;
-    await reopen();
+    identity = await inTurn(() => (isNew ? made() : (keptIdentity() ?? made())));
+    for (const part of document.querySelectorAll("[data-why]")) part.hidden = part.dataset.why !== (why ?? "");
+    await taken(garblet, why !== "denied");
     at("fingerprint").textContent = identity.fingerprint;
     show();
     at("starting").hidden = true;
     at("main").hidden = false;
     able(true);
+    await reopen();
   } catch ({ message, hint }) {
     at("main").hidden = true;
     at("starting").hidden = false;
     tell("starting", message, hint);
   }
 }
+
+/** Works once no other tab of this page does this, so that two that begin together have one identity. */
+const inTurn = (work) => (navigator.locks === undefined ? work() : navigator.locks.request("garblet-identity", work));
 
 /** Loads the package. *Errors*: the browser cannot run it, or it is not beside the page. */
 async function loaded() {
@@ -120,87 +154,127 @@ async function loaded() {
   }
 }
 
-/** The identity that the browser keeps for this page, if it keeps a whole one. Only its key is believed. */
-async function kept() {
-  try {
-    const { identity: pem } = garblet.kept();
-    return { pem, fingerprint: await garblet.fingerprint(pem) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Forgets what the browser keeps for this page, which keeps nothing from then on. */
-function forgetAll() {
-  garblet.forget();
-  [receipts, keeps] = ["", false];
-  forget();
-  return begin(true);
-}
-
-/** Adds what a run has left to the receipts, and offers them. */
-function record(ended) {
-  if (ended.receipts === undefined) return;
-  receipts = ended.receipts;
-  if (keeps) garblet.keep({ receipts });
-  const saves = link("receipts.jsonl", receipts, "Save the receipts");
-  saves.id = "save";
-  at("save").replaceWith(saves);
-  at("receipt").hidden = false;
-}
-
-/** Works, unless another tab of this page does: each run adds its receipt to the same log. */
-function alone(work) {
-  if (navigator.locks === undefined) return work();
-  return navigator.locks.request("garblet", { ifAvailable: true }, (lock) => {
-    if (lock === null) throw unfit("This page is computing in another tab", "wait until that has ended");
-    return work();
+/** The identity that the browser keeps for this page, if there is one. Only its key is believed; one that cannot be read is not replaced. */
+function keptIdentity() {
+  const { identity: pem } = garblet.kept();
+  if (pem === undefined || why !== undefined) return undefined;
+  return garblet.fingerprint(pem).then((fingerprint) => ({ pem, fingerprint }), (error) => {
+    if (!error.message.startsWith("no identity")) throw error;
+    why = "unreadable";
+    return made();
   });
 }
 
-/** Opens a job. */
-async function open() {
-  forget();
-  agreement = undefined;
-  const files = [...at("job").files];
-  try {
-    if (files.length > 0) agreement = await opened(files, garblet, identity);
-  } catch (error) {
-    complain(Object.assign(error, { field: "job" }));
+/** A new identity, which the browser keeps unless there is a reason why not. */
+async function made() {
+  const { pem, fingerprint } = await garblet.generateIdentity();
+  if (why === undefined) {
+    try {
+      garblet.keep({ identity: pem });
+    } catch {
+      why = "denied";
+    }
   }
-  tellJob();
+  return { pem, fingerprint };
+}
+
+/** Works for a button, once the person agrees, unless another tab computes. */
+async function after(question, work) {
+  if (!confirm(question)) return;
+  try {
+    await alone(work);
+  } catch (error) {
+    complain(error, "Nothing was changed.");
+  }
+}
+
+const renew = () => after("Make a new fingerprint? Those who know the old one will not recognise you, and its key cannot be had again.", () => begin(true));
+
+/** Forgets the key, and keeps none from then on. */
+function forgetKey() {
+  return after("Forget the key? Those who know your fingerprint will not recognise you, and the key cannot be had again.", () => {
+    garblet.forget("identity");
+    why = "forgotten";
+    forget();
+    return begin(true);
+  });
+}
+
+const forgetReceipts = () => after("Forget all receipts? If you have not saved them, you cannot show any more what was computed.", () => forgotten(garblet));
+
+/** Follows another tab, which has changed what the browser keeps. */
+async function follow({ key, newValue }) {
+  if (at("main").hidden || !at("underway").hidden) return;
+  const of = (name) => key === null || key === name;
+  // A tab whose identity is not kept has its own.
+  if (of("garblet-identity") && why === undefined && newValue !== identity.pem) {
+    if (newValue === null) why = "forgotten";
+    await begin(newValue === null);
+  } else if (of("garblet-receipts")) {
+    await taken(garblet, true);
+  }
+}
+
+/** The job that is being opened: a later one takes its place. */
+let opening;
+
+/** Opens a job, of files or as it was read before. Until all of it can be shown, none is open. */
+async function open(source) {
+  opening?.abort();
+  const own = (opening = new AbortController());
+  forget();
+  tellJob(undefined);
+  try {
+    const { job, program } = await source;
+    const said = await garblet.checkJob({ job, program, identity: identity.pem, signal: own.signal });
+    if (!own.signal.aborted) tellJob({ job, program, said });
+  } catch (error) {
+    if (own.signal.aborted) return;
+    tellJob(undefined);
+    complain(Object.assign(error, { field: "job" }), "No job is open.");
+  }
 }
 
 /** Opens the same job for another identity. */
-const reopen = () => (agreement === undefined ? undefined : open());
+const reopen = () => (agreement === undefined ? undefined : open(agreement));
 
-function tellJob() {
-  at("agreed").replaceChildren(...(agreement === undefined ? [] : shown(agreement, sign)));
-  at("given").replaceChildren(...(agreement === undefined ? [] : fields(agreement)));
+function chosen() {
+  const files = [...at("job").files];
+  return files.length === 0 ? undefined : open(read(files));
+}
+
+/** Shows a job and the fields for it, or that there is none. It is open only once everything is made. */
+function tellJob(next) {
+  const [said, given] = next === undefined ? [[], []] : [shown(next, sign), fields(next)];
+  agreement = next;
+  at("agreed").replaceChildren(...said);
+  at("given").replaceChildren(...given);
   show();
 }
 
 /** Signs the job that is open, and offers the file of signatures. */
 async function sign() {
+  const own = agreement;
   try {
     const { job, program } = agreed();
     const { signatures } = await garblet.signJob({ job, program, identity: identity.pem });
-    job.signatures = signatures;
-    agreement.said = await garblet.checkJob({ job, program, identity: identity.pem });
-    tellJob();
+    const signed = { ...job, signatures };
+    const said = await garblet.checkJob({ job: signed, program, identity: identity.pem });
+    if (agreement !== own) return;
+    agreement = { job: signed, program, said };
     const saves = link(`${job.name}.signatures`, signatures, "Save the signatures");
-    at("agreed").append(saves);
+    at("agreed").replaceChildren(...shown(agreement, sign), saves);
     saves.focus();
   } catch (error) {
-    complain(error);
+    if (agreement === own) complain(error, "The job is not signed.");
   }
 }
 
-/** Shows what belongs to the question, and the commands for the other. */
+/** Shows the parts that belong to the question, and the commands for the other. */
 function show() {
   const asked = question();
   for (const part of document.querySelectorAll("[data-of]")) part.hidden = !part.dataset.of.split(" ").some((name) => QUESTIONS[name] === asked);
-  at("source").textContent = asked.source();
+  at("source").textContent = visible(asked.source());
   at("theirs-why").textContent = asked.hint;
   at("prepared").textContent = asked.prepared();
   const peer = asked === QUESTIONS.job ? "" : `--peer ${identity.fingerprint} `;
@@ -214,9 +288,7 @@ function port() {
   return local?.[1] ?? "7700";
 }
 
-const unfit = (message, hint, field) => Object.assign(new Error(message), { hint, field });
-
-/** What somebody has written into a field. *Errors*: nothing. */
+/** The text that somebody has written into a field. *Errors*: none. */
 function given(id, what, hint) {
   const text = at(id).value.trim();
   if (text === "") throw unfit(`${what} is missing`, hint, id);
@@ -233,7 +305,7 @@ function wealth() {
 async function list() {
   const [file] = at("file").files;
   if (file === undefined) throw unfit("Your list is missing", "choose a file", "file");
-  return numbers(await file.text());
+  return numbers(await textOf(file, LIST_BYTES_MAX, "file"));
 }
 
 /** The numbers of a text in order, each once, as the circuit needs them. */
@@ -259,7 +331,6 @@ let giveUp;
 /** Clears what the last run has shown. */
 function forget() {
   for (const id of ["trouble", "rows", "costs"]) at(id).replaceChildren();
-  at("receipt").hidden = true;
   for (const field of document.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
   say("Nothing yet.");
 }
@@ -269,31 +340,38 @@ async function compute() {
   giveUp = new AbortController();
   forget();
   const asked = question();
+  let remarks = [];
   working(true);
   try {
-    if (asked === QUESTIONS.job) agreed();
-    const inputs = await asked.input();
     const subject = asked.subject();
+    const inputs = await asked.input();
     const url = given("url", "The address of the other", "enter where they wait");
-    if (!/^wss?:\/\//i.test(url)) throw unfit("Expected an address that begins with ws:// or wss://", "for instance ws://127.0.0.1:7700", "url");
     say("Waiting for the other …");
     const onProgress = ({ done, total }) => {
       say("Computing …");
       at("progress").value = total === 0 ? 0 : done / total;
     };
-    const report = await alone(() => {
-      if (keeps) receipts = garblet.kept().receipts ?? "";
-      return garblet.run({ ...subject, inputs, identity: identity.pem, url, receipts, onProgress, signal: giveUp.signal });
-    });
-    record(report);
+    const { report, notes } = await alone(() => met({ ...subject, inputs, identity: identity.pem, url, onProgress, signal: giveUp.signal }));
+    remarks = notes;
     say(asked.told(report.outputs));
     at("rows").replaceChildren(...(asked.rows?.(report.outputs) ?? []).map((row) => element("li", row)));
     at("costs").textContent = cost(report);
+    tell("trouble", ...remarks);
   } catch (error) {
-    record(error);
-    complain(error);
+    complain(Object.assign(error, { notes: error.notes ?? remarks }), "There is no result.");
   } finally {
     working(false);
+  }
+}
+
+/** Computes, and adds the receipt to the log while no other tab does. An error has the remarks on the log too. */
+async function met(options) {
+  giveUp.signal.throwIfAborted();
+  try {
+    const report = await garblet.run({ ...options, receipts: begun(garblet) });
+    return { report, notes: await ended(garblet, report) };
+  } catch (error) {
+    throw Object.assign(error, { notes: await ended(garblet, error) });
   }
 }
 
@@ -305,27 +383,20 @@ function cost({ costs }) {
 }
 
 const say = (words) => (at("status").textContent = words);
-const element = (name, text) => Object.assign(document.createElement(name), { textContent: text });
 
 /** Says what is wrong, and what to do. */
 function tell(id, ...lines) {
   at(id).classList.add("trouble");
-  at(id).replaceChildren(...lines.filter(Boolean).map((line) => element("p", sentence(line))));
+  at(id).replaceChildren(...lines.filter(Boolean).flatMap((line) => line.split("\n")).map((line) => element("p", sentence(line))));
 }
 
-/** What the package says of a peer, in words for those who have this page before them. */
-const OWN_WORDS = [
-  [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it"]],
-  [/program digest/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
-  [/^receipts:/, () => ["The receipts that this browser keeps for this page were changed", "save what you need of them, and let this page forget them"]],
-  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
-];
-
-function complain(error) {
-  say("There is no result.");
-  const [, own] = OWN_WORDS.find(([of]) => of.test(`${error.message} ${error.hint}`)) ?? [];
-  tell("trouble", ...(own?.(error) ?? [error.message, error.hint]));
-  const field = error.field ?? (error.message.startsWith("trust:") ? "trust" : undefined);
+function complain(error, outcome) {
+  say(outcome);
+  const asked = question();
+  const [, own] = asked.words.find(([of]) => of.test(`${error.message} ${error.hint}`)) ?? [];
+  tell("trouble", ...(own?.(error) ?? [error.message, error.hint]), ...(error.notes ?? []));
+  const place = /^(trust|url):/.exec(error.message)?.[1];
+  const field = error.field ?? place ?? (asked === QUESTIONS.job ? fieldOf(error, at("given")) : undefined);
   if (field === undefined) return;
   at(field).setAttribute("aria-invalid", "true");
   at(field).focus();
@@ -338,7 +409,7 @@ function sentence(words) {
 }
 
 function able(is) {
-  for (const id of ["begin", "renew", "forget", "job"]) at(id).disabled = !is;
+  for (const id of ["begin", "renew", "forget", "forget-receipts", "job"]) at(id).disabled = !is;
   for (const choice of document.querySelectorAll("[name=question]")) choice.disabled = !is;
 }
 
@@ -363,12 +434,25 @@ async function copy(button) {
   }
 }
 
-at("renew").onclick = () => begin(true);
-at("forget").onclick = forgetAll;
-at("job").onchange = open;
+/** Compares the receipts with those in the file of the other. */
+async function compare() {
+  forget();
+  try {
+    await compared(garblet);
+  } catch (error) {
+    complain(Object.assign(error, { field: "theirs-log" }), "Nothing was compared.");
+  }
+}
+
+at("renew").onclick = renew;
+at("forget").onclick = forgetKey;
+at("forget-receipts").onclick = forgetReceipts;
+// The same file can be chosen again, for instance after a correction.
+for (const [id, then] of [["job", chosen], ["theirs-log", compare]]) Object.assign(at(id), { onclick: () => (at(id).value = ""), onchange: then });
 at("begin").onclick = compute;
 at("stop").onclick = () => giveUp?.abort(new Error("You gave up"));
 at("url").oninput = show;
 for (const choice of document.querySelectorAll("[name=question]")) choice.onchange = () => (forget(), show());
 for (const button of document.querySelectorAll("[data-copies]")) button.onclick = () => copy(button);
+addEventListener("storage", follow);
 begin(false);

@@ -20,7 +20,7 @@ const there = existsSync(path.join(PARTY, "party_bg.wasm"));
 if (!there) console.log("the party for pages is not there\nTHE PARTY FOR PAGES WAS NOT TRIED");
 export const tried = (name, work) => test(name, { skip: !there, timeout: 120_000 }, work);
 
-/** What tests have once they begin: the driver of browsers, the address of the page, a folder, and the environment and fingerprint of its owner. */
+/** Things that tests have once they begin: the driver of browsers, the address of the page, a folder, and the environment and fingerprint of its owner. */
 export const office = {};
 /** Processes that are ended after the tests. */
 export const children = [];

@@ -5,13 +5,12 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 
 import { axe, barriers } from "./axe.mjs";
 import { FOLDERS, ROOT, browser, children, empty, file, office, own, tried } from "./meeting.mjs";
-import { site } from "./servers.mjs";
+import { freePorts, site } from "./servers.mjs";
 
 const { GARBLET, PICTURES } = process.env;
 
@@ -34,7 +33,7 @@ function shell(commands) {
   return spawn("sh", ["-ec", commands], { cwd: office.folder, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** What a shell prints in the end. */
+/** All that a shell prints, and its status. */
 async function printed(child) {
   let out = "";
   child.stdout.on("data", (text) => (out += text));
@@ -45,7 +44,7 @@ async function printed(child) {
 /** The other person, who prepares a file and waits as the page says, with something changed in these commands. */
 async function other(page, change = (commands) => commands, changed = (command) => command) {
   const fingerprint = (await printed(shell(await text(page, "#theirs")))).out.trim().split(/\s/).at(-1);
-  const port = await freePort();
+  const [port] = await freePorts(1);
   await fill(page, { url: `ws://127.0.0.1:${port}`, trust: fingerprint });
   for (const old of ["garblet-wealth.json", "garblet-numbers.csv"]) rmSync(path.join(office.folder, old), { force: true });
   assert.equal((await printed(shell(change(await text(page, "#prepared"))))).status, 0);
@@ -62,19 +61,13 @@ async function other(page, change = (commands) => commands, changed = (command) 
   return { fingerprint, result };
 }
 
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 async function choose(page, selector, name) {
   const element = await page.ask("POST", "/element", { using: "css selector", value: selector });
   await page.ask("POST", `/element/${Object.values(element)[0]}/value`, { text: name });
 }
+
+/** Lets the person agree to all that the page asks. */
+const agreeing = (page) => page.run(() => void (globalThis.confirm = () => true));
 
 const settled = (page) => page.until(() => document.querySelector("#underway").hidden && !document.querySelector("#status").textContent.includes("…"));
 tried("a page finds out who is richer, with the commands that it shows", async () => {
@@ -147,11 +140,11 @@ tried("what a person has left out or mistyped is said beside the button, and lea
   }
   await page.click("[value=richer]");
   assert.equal(await text(page, "#trouble"), "", "what was wrong with one question is not shown with another");
-  await refused({ wealth: "5", url: "127.0.0.1:7700" }, "Expected an address that begins with ws:// or wss://.", "url");
+  for (const url of ["127.0.0.1:7700", "localhost:7700", "https://127.0.0.1:7700"]) await refused({ wealth: "5", url, trust: office.fingerprint }, "expected an address that begins with ws:// or wss://", "url");
   await refused({ url: "ws://127.0.0.1:7700", trust: "abcd" }, "fingerprint has 4 characters", "trust");
 });
 
-/** What a link of the page saves, as a file. */
+/** The content of the file that a link of the page saves. */
 async function saved(page, selector, name) {
   rmSync(path.join(office.folder, name), { force: true });
   await page.cdp("Page.setDownloadBehavior", { behavior: "allow", downloadPath: office.folder });
@@ -163,39 +156,64 @@ async function saved(page, selector, name) {
   return assert.fail(`${name} was not saved`);
 }
 
+/** A function with an input of each, and a job for it with Alice, who has a terminal, and Bob, who has this fingerprint. */
+const LIMITS = "pub fn main(limit: u32, bids: [u32; 3]) -> u32 { if bids[0] > limit { bids[0] } else { bids[1] + bids[2] } }\n";
+
+const command = (...words) => execFileSync(GARBLET, words, { encoding: "utf8", env: office.env, cwd: office.folder, stdio: ["ignore", "pipe", "pipe"] });
+
+/** The fingerprint of Alice. */
+function aliceHas() {
+  if (!existsSync(path.join(office.folder, "alice.pem"))) command("keygen", "alice.pem");
+  return command("id", "alice.pem").trim();
+}
+
+/** Writes a job. */
+function written(name, bob, { program = file("limits.garble.rs", LIMITS), words = [] } = {}) {
+  const job = path.join(office.folder, name);
+  rmSync(job, { force: true });
+  command("job", "new", program, "--party", `alice=${aliceHas()}`, "--party", `bob=${bob}`, "--name", path.parse(name).name.replace("'", ""), "--out", job, ...words);
+  return job;
+}
+
+/** Opens a job in the page, with its program. */
+async function opened(page, ...files) {
+  await page.run(() => document.querySelector("#job").onclick());
+  await choose(page, "#job", files.join("\n"));
+}
+
 tried("a job is opened, signed and run, and its receipts fit the other's", async () => {
   const page = await browser();
   await page.click("[value=job]");
   await page.click("#begin");
   await page.until(() => document.querySelector("#trouble").innerText.includes("The job is missing."));
-  const program = file("limits.garble.rs", "pub fn main(limit: u32, bids: [u32; 3]) -> u32 { if bids[0] > limit { bids[0] } else { bids[1] + bids[2] } }\n");
-  const job = path.join(office.folder, "limits.toml");
-  const printed = (...words) => execFileSync(GARBLET, words, { encoding: "utf8", env: office.env, cwd: office.folder, stdio: ["ignore", "pipe", "pipe"] });
-  printed("keygen", "alice.pem");
-  const alice = printed("id", "alice.pem").trim();
-  const written = (own) => printed("job", "new", program, "--party", `alice=${alice}`, "--party", `bob=${own}`, "--name", "limits", "--out", job);
-  written(office.fingerprint);
+  const alice = aliceHas();
+  const program = file("limits.garble.rs", LIMITS);
+  const job = written("limits.toml", office.fingerprint);
   await choose(page, "#job", [job, program].join("\n"));
   await page.until(() => document.querySelector("#agreed").innerText.includes("not one of its parties"));
-  rmSync(job);
-  written(await own(page));
-  // A field for files keeps what was chosen before.
-  await page.run(() => (document.querySelector("#job").value = ""));
+  written("limits.toml", await own(page));
+  // The same file again: a click on the field clears it first.
+  await page.run(() => document.querySelector("#job").onclick());
   await choose(page, "#job", [job, program].join("\n"));
   await page.until(() => document.querySelector("#agreed").innerText.includes("bob"));
   const said = await text(page, "#agreed");
-  const { job: digest } = JSON.parse(printed("job", "show", job, "--json"));
-  for (const words of ["limits", `alice ${alice}`, "alice: limit, u32", "you: bids, [u32; 3]", "both: out0, u32", "you: not yet", digest]) assert.ok(said.includes(words), `${words} in ${said}`);
+  const { job: digest } = JSON.parse(command("job", "show", job, "--json"));
+  for (const words of ["by the protocol yao, against a semi-honest adversary", "once", "limits", `alice ${alice}`, "alice: limit, u32", "you: bids, [u32; 3]", "both: out0, u32", "you: not yet", digest]) assert.ok(said.includes(words), `${words} in ${said}`);
 
+  const covered = await page.run(() => document.querySelector("#agreed details").textContent);
+  for (const words of ["protocolyao", "panicson", `party 1bob ${await own(page)}`]) assert.ok(covered.includes(words), `${words} in ${covered}`);
+
+  await fill(page, { "given-0": "[5, 20, 22]" });
   await page.click("#sign");
   await page.until(() => document.querySelector("#agreed a") !== null);
+  assert.equal(await page.run(() => document.querySelector("#given-0").value), "[5, 20, 22]", "to sign erases nothing");
   assert.equal(await page.run(() => document.activeElement.textContent), "Save the signatures");
   await saved(page, "#agreed a", "limits.toml.signatures");
-  printed("job", "sign", job, "--identity", "alice.pem");
-  assert.match(printed("job", "verify", job), /all 2 parties have signed/);
+  command("job", "sign", job, "--identity", "alice.pem");
+  assert.match(command("job", "verify", job), /all 2 parties have signed/);
 
   const begun = async (change = (command) => command) => {
-    const port = await freePort();
+    const [port] = await freePorts(1);
     await fill(page, { url: `ws://127.0.0.1:${port}` });
     file("FILE.json", '{"limit": 7}');
     const child = shell(`${change(await text(page, "#waits"))} --identity alice.pem --receipts alice.jsonl`);
@@ -206,7 +224,6 @@ tried("a job is opened, signed and run, and its receipts fit the other's", async
     await settled(page);
     return child;
   };
-  await fill(page, { "given-0": "[5, 20, 22]" });
   await begun();
   assert.deepEqual([await status(page), await text(page, "#rows"), await text(page, "#trouble")], ["The result of the job:", "out0 = 42", ""]);
   await page.picture(PICTURES, "party-job");
@@ -219,26 +236,188 @@ tried("a job is opened, signed and run, and its receipts fit the other's", async
   }
   const log = await saved(page, "#save", "receipts.jsonl");
   assert.deepEqual(JSON.parse(log).job, digest);
-  assert.match(printed("receipts", "compare", "receipts.jsonl", "alice.jsonl"), /^ours 1 and theirs 1: the same run; each received what the other sent\n$/);
+  assert.match(command("receipts", "compare", "receipts.jsonl", "alice.jsonl"), /^ours 1 and theirs 1: the same run; each received what the other sent\n$/);
+
+  // The page compares the receipts too.
+  await choose(page, "#theirs-log", path.join(office.folder, "alice.jsonl"));
+  await page.until(() => document.querySelector("#compared").innerText === "Yours 1 and theirs 1: the same run; each received what the other sent.");
+  assert.equal(await text(page, "#count"), "One receipt, which this browser keeps");
 
   // The other takes another job, and this run is in the log too.
-  printed("job", "new", program, "--party", `alice=${alice}`, "--party", `bob=${await own(page)}`, "--name", "others", "--out", path.join(office.folder, "others.toml"));
+  written("others.toml", await own(page));
   await begun((command) => command.replace("limits.toml", "others.toml"));
   assert.match(await text(page, "#trouble"), /^The other has another job\./);
   const [, second] = (await saved(page, "#save", "receipts.jsonl")).trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual([second.number, second.ended.failed.class], [2, "disagreement"]);
-  assert.match(printed("receipts", "verify", "receipts.jsonl"), /^2 receipts/);
+  assert.match(command("receipts", "verify", "receipts.jsonl"), /^2 receipts/);
 
   // Both are kept, until they are forgotten.
   const keys = () => page.run(() => Object.keys(localStorage).sort());
   assert.deepEqual(await keys(), ["garblet-identity", "garblet-receipts"]);
   const before = await own(page);
+  await agreeing(page);
   await page.click("#forget");
   await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
+  assert.deepEqual(await keys(), ["garblet-receipts"], "the key and the receipts are forgotten one by one");
+  await page.click("#forget-receipts");
+  await page.until(() => document.querySelector("#receipt").hidden);
   assert.deepEqual(await keys(), []);
-  assert.equal(await page.run(() => document.querySelector("#receipt").hidden), true);
   await page.until(() => document.querySelector("#agreed").innerText.includes("not one of its parties"));
   assert.deepEqual(await page.complaints(), []);
+});
+
+tried("of two jobs the one that was chosen last is open, and none unless all of it is shown", async () => {
+  const page = await browser();
+  await page.click("[value=job]");
+  const bob = await own(page);
+  const program = file("limits.garble.rs", LIMITS);
+  const [slow, next] = [written("slow.toml", bob), written("next.toml", bob)];
+  await page.run(() => {
+    const read = File.prototype.arrayBuffer;
+    File.prototype.arrayBuffer = async function () {
+      if (this.name === "slow.toml") await new Promise((done) => (globalThis.readOn = done));
+      return read.call(this);
+    };
+  });
+  await opened(page, slow, program);
+  await page.until(() => globalThis.readOn !== undefined);
+  await opened(page, next, program);
+  await page.until(() => document.querySelector("#agreed").innerText.includes("next"));
+  await page.run(async () => {
+    globalThis.readOn();
+    await new Promise((done) => setTimeout(done, 500));
+  });
+  assert.deepEqual([await page.run(() => document.querySelector("#agreed dd").textContent), /--job (\S+)/.exec(await text(page, "#waits"))[1]], ["next", "next.toml"]);
+
+  // A job that cannot be shown does not stay behind the one before.
+  await page.run(() => {
+    const create = document.createElement;
+    document.createElement = function (name) {
+      if (name === "details") throw new Error("it cannot be shown");
+      return create.call(this, name);
+    };
+  });
+  await opened(page, next, program);
+  await page.until(() => document.querySelector("#trouble").innerText.includes("It cannot be shown."));
+  assert.deepEqual([await text(page, "#agreed"), await text(page, "#given")], ["", ""]);
+  await page.click("#begin");
+  await page.until(() => document.querySelector("#trouble").innerText.includes("The job is missing."));
+});
+
+tried("files of others are checked before they are read, and shown as they are", async () => {
+  const page = await browser();
+  await page.click("[value=job]");
+  const bob = await own(page);
+  const hidden = `// \u202etnednepedni\n${LIMITS}`;
+  const program = file("turned.garble.rs", hidden);
+  const named = written("a job's.toml", bob, { program, words: ["--batch", "7"] });
+  await opened(page, named, program);
+  await page.until(() => document.querySelector("#agreed").innerText.includes("at most 7 times"));
+  assert.match(await text(page, "#waits"), /^garblet run --job 'a job'\\''s\.toml' --input 0=FILE\.json /);
+  const source = await page.run(() => document.querySelector("#source").textContent);
+  assert.ok(source.startsWith("// \\u{202e}tnednepedni\n"), source);
+
+  const refused = async (files, expected) => {
+    await opened(page, ...files);
+    await page.until((expected) => document.querySelector("#trouble").innerText.includes(expected), expected);
+    assert.deepEqual([await text(page, "#agreed"), await page.run(() => document.activeElement.id)], ["", "job"]);
+  };
+  await refused([program], "Expected one job, a file that ends in .toml, got none.");
+  await refused([named, file("bytes.toml", Buffer.from([255, 254]))], "Expected one job");
+  await refused([file("bytes.toml", Buffer.from([255, 254]))], "bytes.toml is not a text in UTF-8.");
+  await refused([file("long.toml", "#".repeat(2 ** 20 + 1))], "long.toml has 1048577 bytes, the most is 1048576.");
+  await refused([file("a\u202elmot.toml", "")], "The file a\\u{202e}lmot.toml has a name with characters that cannot be seen.");
+  await refused([named], "the content of");
+  await refused([named, file("other.garble.rs", LIMITS.replace("bids[1] +", "bids[0] +"))], "Ask its author for the job and its program again.");
+
+  await page.click("[value=common]");
+  await choose(page, "#file", file("long.csv", "1\n".repeat(2 ** 19 + 1)));
+  await fill(page, { trust: office.fingerprint });
+  await page.click("#begin");
+  await page.until(() => document.querySelector("#trouble").innerText.includes("long.csv has 1048578 bytes"));
+});
+
+tried("words, quotes and values are made as shells, people and the package read them", async () => {
+  const page = await browser();
+  const [quoted, values, seen] = await page.run(async () => {
+    const [words, job] = [await import("./words.js"), await import("./job.js")];
+    return [
+      ["a.toml", "-a.toml", "a b", "it's", "$(rm)", "\u00e9", ""].map(words.quoted),
+      ["5", "12345678901234567890", '[12345678901234567890, 1.5, "12345678901234567890"]', '{"a": -12345678901234567890}', "true", "a word"].map((text) => job.value(text)),
+      ["a\u202eb\u001b", "\u200d a\n\t\u00e9"].map(words.visible),
+    ];
+  });
+  assert.deepEqual(quoted, ["a.toml", "./-a.toml", "'a b'", "'it'\\''s'", "'$(rm)'", "'\u00e9'", "''"]);
+  assert.deepEqual(values, ["5", "12345678901234567890", ["12345678901234567890", 1.5, "12345678901234567890"], { a: "-12345678901234567890" }, true, "a word"]);
+  assert.deepEqual(seen, ["a\\u{202e}b\\u{1b}", "\u200d a\n\t\u00e9"]);
+});
+
+tried("receipts are one log, whatever the browser keeps", async () => {
+  const page = await browser();
+  await page.click("[value=job]");
+  const job = written("limits.toml", await own(page));
+  await opened(page, job, path.join(office.folder, "limits.garble.rs"));
+  await page.until(() => document.querySelector("#given-0") !== null);
+  const compute = async (given) => {
+    await fill(page, { url: "ws://127.0.0.1:1", "given-0": given });
+    await page.click("#begin");
+    await settled(page);
+    return text(page, "#trouble");
+  };
+  const kept = () => page.run(() => localStorage.getItem("garblet-receipts")?.trim().split("\n").length ?? 0);
+  // An input of another type is found before there is a run, and leads to its field.
+  assert.match(await compute("[1, 2]"), /^Input `bids`/);
+  assert.deepEqual([await page.run(() => document.activeElement.id), await kept()], ["given-0", 0]);
+  assert.match(await compute("[1, 2, 3]"), /no WebSocket could be opened/);
+  assert.equal(await kept(), 1);
+
+  // A browser that has no more room says so, before a run and behind one.
+  const full = (key) =>
+    page.run((key) => {
+      globalThis.setItem ??= Storage.prototype.setItem;
+      Storage.prototype.setItem = function (name, value) {
+        if (name === key) throw new DOMException("full", "QuotaExceededError");
+        return globalThis.setItem.call(this, name, value);
+      };
+    }, key);
+  await full("garblet-room");
+  assert.match(await compute("[1, 2, 3]"), /^The browser has no room for another receipt, so nothing was computed\.\s+Save the receipts/);
+  await full("garblet-receipts");
+  assert.match(await compute("[1, 2, 3]"), /but the browser does not keep its receipt: [^]*Save the receipts now/);
+  assert.equal(await kept(), 1);
+  await full("");
+  await compute("[1, 2, 3]");
+  assert.equal(await kept(), 3, "the one that was not kept is in the log");
+  assert.deepEqual(await page.run(() => Object.keys(localStorage).sort()), ["garblet-identity", "garblet-receipts"]);
+
+  // All are there when the page is loaded again, also an incomplete one.
+  await page.run(() => localStorage.setItem("garblet-receipts", `${localStorage.getItem("garblet-receipts")}{"format":1,`));
+  await page.reload();
+  await page.until(() => document.querySelector("#count").innerText.startsWith("3 receipts"));
+  assert.match(await text(page, "#count"), /incomplete receipt/);
+  const log = await saved(page, "#save", "receipts.jsonl");
+  assert.deepEqual(log.split("\n").slice(0, 3).map((line) => JSON.parse(line).number), [1, 2, 3]);
+
+  // Another tab forgets.
+  const elsewhere = (key) =>
+    page.run((key) => {
+      localStorage.removeItem(key);
+      dispatchEvent(new StorageEvent("storage", { key, newValue: null }));
+    }, key);
+  await elsewhere("garblet-receipts");
+  await page.until(() => document.querySelector("#receipt").hidden);
+  const before = await own(page);
+  await elsewhere("garblet-identity");
+  await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
+  assert.match(await text(page, "main"), /The key is forgotten/);
+  assert.deepEqual(await page.run(() => Object.keys(localStorage)), []);
+
+  // A tab that computes is waited for.
+  await page.run(() => void navigator.locks.request("garblet", () => new Promise((done) => (globalThis.giveBack = done))));
+  await agreeing(page);
+  await page.click("#renew");
+  await page.until(() => document.querySelector("#trouble").innerText.includes("This page is computing in another tab."));
+  await page.run(() => globalThis.giveBack());
 });
 
 tried("the keyboard leads through the page, and what can be copied is", async () => {
@@ -260,6 +439,7 @@ tried("the keyboard leads through the page, and what can be copied is", async ()
   });
   assert.ok(["copied", await own(page)].includes(copied), copied);
   const before = await own(page);
+  await agreeing(page);
   await page.click("#renew");
   await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
   assert.ok((await text(page, "#waits")).includes(await own(page)), "the command names the new one");
@@ -289,6 +469,8 @@ tried("a browser that lacks something, and a part that is missing, are named", a
     await page.run((kept) => localStorage.setItem("garblet-identity", kept), kept);
     assert.equal(await started(""), "started");
     assert.match(await text(page, "#waits"), /--peer [0-9a-z]{4}(-[0-9a-z]{4})+ /);
+    assert.equal(await page.run(() => localStorage.getItem("garblet-identity")), kept, "nothing takes its place until it is forgotten");
+    assert.match(await text(page, "main"), /keeps a key for this page that cannot be read/);
   }
   // Opened as a file it cannot even load its script, and says so all the same.
   await page.goTo(`file://${path.join(ROOT, "examples/page/index.html")}`);

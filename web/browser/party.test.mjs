@@ -62,7 +62,7 @@ async function options(page, url, more) {
   return { party: 1, inputs: {}, identity: pem, trust: { native: office.fingerprint }, url, timeoutMs: 20_000, ...more };
 }
 
-/** Who answers requests for WebSockets, and is no party. */
+/** A server that answers requests for WebSockets, and is no party. */
 async function nobody(opened) {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -135,7 +135,7 @@ tried("both parties in the page, and values as JavaScript has them", async () =>
     const inputs = { a: new BigUint64Array([1n, 2n, 2n ** 63n]), b: -5 };
     const [left, right] = await runTogether({ program, inputs });
     const gmw = await runTogether({ program, inputs, protocol: "gmw" });
-    return [await compile(source, program), left.outputs, right.outputs, gmw[0].outputs];
+    return [await compile(source, { name: "sums", constants: {} }), left.outputs, right.outputs, gmw[0].outputs];
   };
   const [said, ...outputs] = await page.run(work, source);
   assert.deepEqual(said.inputs.map(({ name, type, width, owner }) => [name, type, width, owner]), [["a", "[u64; 3]", 192, 0], ["b", "i16", 16, 1]]);
@@ -154,7 +154,7 @@ tried("what is wrong is said, with a hint, and the next call works", async () =>
     [await wrong({ inputs: { bob: "x" } }), /input `bob`: expected u32/],
     [await wrong({ inputs: { eve: 1 } }), /eve/],
     [await wrong({ party: 2 }), /expected 0 or 1/],
-    [await wrong({ protocol: "lego" }), /lego.*yao, components or gmw/],
+    [await wrong({ protocol: "lego" }), /a page has yao, components or gmw, not `lego`/],
     [await wrong({ params: { scheme: "x" } }), /scheme/],
     [await wrong({ trust: {} }), /nobody is trusted/],
     [await wrong({ trust: { native: "x" } }), /trust: native: /],

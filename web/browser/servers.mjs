@@ -47,7 +47,7 @@ export function pageFolders(client) {
 }
 
 /** Ports that nothing listens at. */
-async function freePorts(count) {
+export async function freePorts(count) {
   const sockets = Array.from({ length: count }, () => createSocket().listen(0, "127.0.0.1"));
   await Promise.all(sockets.map((socket) => once(socket, "listening")));
   const ports = sockets.map((socket) => socket.address().port);
@@ -73,7 +73,7 @@ class Office {
     return full;
   }
 
-  /** What a command prints. */
+  /** The output of a command. */
   say(...args) {
     const options = { encoding: "utf8", env: this.environment, stdio: ["ignore", "pipe", "ignore"] };
     return execFileSync(this.garblet, args, options).trim();
@@ -203,7 +203,7 @@ function agreement(keys, { names, width, height, radius }) {
   ].join("\n");
 }
 
-/** What `garblet demo friends` makes. */
+/** The demonstration of `garblet demo friends`. */
 export async function demonstrated(garblet, client) {
   const args = ["demo", "friends", "--json", "--listen", "127.0.0.1:0", "--client", client];
   const child = spawn(garblet, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -2,13 +2,15 @@
 
 /** An error of this package. */
 export class GarbletError extends Error {
-  constructor(message: string, hint: string, recorded?: { receipt: Receipt; receipts: string });
+  constructor(message: string, hint: string, recorded?: { receipt: Receipt; receipts: string; notes: string[] });
   /** Advice for the user. */
   hint: string;
   /** The receipt of a run that ended without a result, if it was under a job or with `receipts`. */
   receipt?: Receipt;
   /** The log with that receipt, to be kept. */
   receipts?: string;
+  /** Remarks on that log, for instance that its last receipt was incomplete and is left out. */
+  notes?: string[];
 }
 
 /** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more; a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
@@ -78,7 +80,7 @@ export interface PhaseCost {
   rounds: number;
 }
 
-/** What a party learned, what it cost, and how secure it was. */
+/** The outcome of a run: all that a party learned, its cost, and its security. */
 export interface Report {
   outputs: Record<string, Output>;
   party: 0 | 1;
@@ -95,6 +97,8 @@ export interface Report {
   receipt?: Receipt;
   /** The log with that receipt, to be kept. */
   receipts?: string;
+  /** Remarks on that log, for instance that its last receipt was incomplete and is left out. */
+  notes?: string[];
 }
 
 /** A job's file: its text, or more than that. */
@@ -131,6 +135,9 @@ export interface JobReport {
   /** The digest of all fields, which parties compare, sign and list. */
   digest: string;
   protocol: string;
+  /** The adversary against which the protocol protects. */
+  adversary: string;
+  /** All that the digest covers, by name: `batch`, for instance, is the most rows of a run. */
   fields: Record<string, string>;
   parties: JobParty[];
   /** The number of the party with the given identity; `null` if it is not in the job, or none was given. */
@@ -145,6 +152,8 @@ export interface JobOptions {
   program?: JobProgram;
   /** Fingerprints of known peers, by name: a job that has one of these names for another peer is refused. */
   trust?: Record<string, string>;
+  /** Aborts the call: the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
 }
 
 /** The record of a run, with the names of the command's log `receipts.jsonl`. It has no input and no output. */
@@ -156,7 +165,7 @@ export interface Receipt {
   /** The digest of the one before it. */
   previous: string;
   format: number;
-  /** When the run ended: RFC 3339, UTC. */
+  /** The time at which the run ended: RFC 3339, UTC. */
   time: string;
   party: number;
   parties: number;
@@ -186,8 +195,10 @@ export interface Comparison {
   /** Receipts that the other log lacks, or has with other contents. */
   onlyOurs: Receipt[];
   onlyTheirs: Receipt[];
-  /** Whether a run with a result that was closed in order is among these. */
+  /** Set if a run with a result that was closed in order is among these. */
   differs: boolean;
+  /** Remarks on the logs, for instance that a last receipt is incomplete. */
+  notes: string[];
 }
 
 /** A run under a job. Everything that was agreed is in the job. */
@@ -202,7 +213,7 @@ export interface JobRunOptions extends JobOptions, Connection {
 export interface RunOptions extends Connection {
   job?: undefined;
   program: ProgramSource;
-  /** The page's party number. With `gmw` the listening peer has the lower number, so the page is party 1. */
+  /** The page's party number. With `gmw` the page is party 1, since party 0 waits for the other. */
   party: 0 | 1;
   /** Fingerprints of the acceptable peers, by name; messages use the names. */
   trust: Record<string, string>;
@@ -217,8 +228,8 @@ export interface Connection {
   inputs?: Record<string, Value>;
   /** The page's identity, in PEM. Secret. */
   identity: string;
-  /** The address of the peer, or of a relay to it: `ws://HOST:PORT` or `wss://HOST:PORT`. */
-  url: string;
+  /** The address of the peer, or of a relay to it: `ws://HOST:PORT` or `wss://HOST:PORT`. Messages and receipts name only this part of it; the rest may be a token for the relay. */
+  url: string | URL;
   /** The log of earlier receipts, as it was last returned, or an empty text: the run's receipt is added. Default: an empty one under a job, otherwise none. */
   receipts?: string;
   /** The name of the session, as for `--session`. */
@@ -246,11 +257,11 @@ export function load(wasm?: string | URL): Promise<WebAssembly.Module>;
 /** Compiles a source of the function language, and describes the program. */
 export function compile(
   source: string,
-  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number; function?: string },
+  options?: { name?: string; constants?: Record<string, number | bigint | boolean>; panics?: boolean; effort?: number; function?: string; signal?: AbortSignal },
 ): Promise<Program>;
 
 /** Describes a program. */
-export function describe(program: ProgramSource): Promise<Program>;
+export function describe(program: ProgramSource, options?: { signal?: AbortSignal }): Promise<Program>;
 
 /** Creates an identity. Keep `pem`, and keep it secret; give the peer the fingerprint to trust. */
 export function generateIdentity(): Promise<{ pem: string; fingerprint: string }>;
@@ -270,8 +281,8 @@ export function signJob(options: JobOptions & { identity: string }): Promise<{ p
 /** Checks that all parties have signed a job, and returns its digest. */
 export function verifyJob(job: Job): Promise<string>;
 
-/** The receipts of a log, after checks of all its lines. If it still has the digests in `holds`, nothing before them was cut off. */
-export function readReceipts(log: string, options?: { holds?: string[] }): Promise<Receipt[]>;
+/** The receipts of a log, after checks of all its lines, and remarks on it, for instance that the last one is incomplete. If it still has the digests in `holds`, nothing before them was cut off. */
+export function readReceipts(log: string, options?: { holds?: string[] }): Promise<{ receipts: Receipt[]; notes: string[] }>;
 
 /** Compares the logs of two parties, run by run. */
 export function compareReceipts(ours: string, theirs: string): Promise<Comparison>;
@@ -284,14 +295,14 @@ export interface Kept {
   receipts?: string;
 }
 
-/** Keeps an identity or a log of receipts, and tells whether the browser does. Nothing else of this package stores anything. */
-export function keep(values: Kept): boolean;
+/** Keeps an identity or a log of receipts. Throws a `GarbletError` if the browser does not, for instance because it has no more room; it then still has what it kept before. Nothing else of this package stores anything. */
+export function keep(values: Kept): void;
 
 /** Returns all that is kept. Any page of this origin can have changed it. */
 export function kept(): Kept;
 
-/** Forgets all that is kept. */
-export function forget(): void;
+/** Forgets what is kept under these names, or all if there are none. */
+export function forget(...names: (keyof Kept)[]): void;
 
 /** Computes as both parties, in this page, without a peer, for experiments. It protects nothing. */
 export function runTogether(options: TogetherOptions): Promise<[Report, Report]>;

@@ -5,13 +5,14 @@
 export class GarbletError extends Error {
   name = "GarbletError";
 
-  constructor(message, hint, { receipt, receipts } = {}) {
+  constructor(message, hint, { receipt, receipts, notes } = {}) {
     super(message);
     /** Advice for the user. */
     this.hint = hint;
-    /** The receipt of a run that has ended without a result, if one was asked for, and the log with it. */
+    /** The receipt of a run that has ended without a result, if one was asked for, the log with it, and remarks on that log. */
     this.receipt = receipt;
     this.receipts = receipts;
+    this.notes = notes;
   }
 }
 
@@ -47,13 +48,15 @@ async function fetchModule(wasm) {
 }
 
 /** Compiles a source of the function language, and describes the program. */
-export function compile(source, { name, constants, panics, effort, function: compiled } = {}) {
-  return describe({ source, name, constants, panics, effort, function: compiled });
+export async function compile(source, options = {}) {
+  const { signal, ...rest } = members("options", options, ["name", "constants", "panics", "effort", "function", "signal"]);
+  return describe({ ...rest, source }, { signal });
 }
 
 /** Describes a program. */
-export async function describe(program) {
-  return JSON.parse(await call("describe", { program: written(program) }));
+export async function describe(program, options = {}) {
+  const { signal } = members("options", options, ["signal"]);
+  return JSON.parse(await call("describe", { program: written(program) }, { signal }));
 }
 
 /** Creates an identity. */
@@ -66,10 +69,14 @@ export async function fingerprint(pem) {
   return await call("fingerprint", { pem: text("pem", pem) });
 }
 
+/** The members of the options of all calls under a job, and those that only a run has. */
+const AGREED = ["job", "program", "trust", "identity", "signal"];
+const RUN = ["party", "inputs", "url", "protocol", "params", "session", "timeoutMs", "receipts", "onProgress"];
+
 /** Computes with a peer. */
 export async function run(options) {
-  const { job, program, party, inputs = {}, identity, trust, url } = typed("object", "options", options);
-  const { protocol = "yao", params = {}, session, timeoutMs = 60_000, receipts, onProgress, signal } = options;
+  const { job, program, party, inputs = {}, identity, trust, url, signal } = members("options", options, [...AGREED, ...RUN]);
+  const { protocol = "yao", params = {}, session, timeoutMs = 60_000, receipts, onProgress } = options;
   if (job !== undefined) unsaid(options, ["protocol", "params"]);
   const settings = {
     party: job !== undefined && party === undefined ? undefined : typed("number", "party", party),
@@ -80,48 +87,61 @@ export async function run(options) {
     timeoutMs: typed("number", "timeoutMs", timeoutMs),
     receipts: optional("receipts", receipts ?? (job === undefined ? undefined : "")),
   };
+  if (onProgress !== undefined) typed("function", "onProgress", onProgress);
   const subject = job === undefined ? { program: written(program) } : agreed(job, program);
-  const asked = { ...subject, inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), url: String(url), timeoutMs };
+  const asked = { ...subject, ...address(url), inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), timeoutMs };
   return JSON.parse(await call("run", asked, { onProgress, signal }));
 }
 
 /** Reads a job, compiles its program, and says what a party is asked to agree to. */
-export async function checkJob({ job, program, trust = {}, identity }) {
-  return JSON.parse(await call("checkJob", { ...agreed(job, program), trust: json(trusted(trust)), identity: optional("identity", identity) }));
+export async function checkJob(options) {
+  const { job, program, trust = {}, identity, signal } = members("options", options, AGREED);
+  const asked = { ...agreed(job, program), trust: json(trusted(trust)), identity: optional("identity", identity) };
+  return JSON.parse(await call("checkJob", asked, { signal }));
 }
 
 /** Signs a job for the party with an identity, once its program is the agreed one. */
-export async function signJob({ job, program, trust = {}, identity }) {
-  return JSON.parse(await call("signJob", { ...agreed(job, program), trust: json(trusted(trust)), identity: text("identity", identity) }));
+export async function signJob(options) {
+  const { job, program, trust = {}, identity, signal } = members("options", options, AGREED);
+  const asked = { ...agreed(job, program), trust: json(trusted(trust)), identity: text("identity", identity) };
+  return JSON.parse(await call("signJob", asked, { signal }));
 }
 
 /** Checks that all parties have signed a job, and returns its digest. */
-export function verifyJob(job) {
-  return call("verifyJob", agreed(job));
+export async function verifyJob(job) {
+  return await call("verifyJob", agreed(job));
 }
 
-/** The receipts of a log, after checks of all its lines. */
-export async function readReceipts(log, { holds = [] } = {}) {
-  return JSON.parse(await call("readReceipts", { log: text("log", log), holds: json(holds) }));
+/** The receipts of a log, after checks of all its lines, and remarks on the log. */
+export async function readReceipts(log, options = {}) {
+  const { holds = [] } = members("options", options, ["holds"]);
+  return JSON.parse(await call("readReceipts", { log: text("log", log), holds: json(typed("object", "holds", holds), "holds") }));
 }
 
 /** Compares the logs of two parties, run by run. */
 export async function compareReceipts(ours, theirs) {
-  const { alike, only, differs } = JSON.parse(await call("compareReceipts", { ours: text("ours", ours), theirs: text("theirs", theirs) }));
-  return { alike, onlyOurs: only[0], onlyTheirs: only[1], differs };
+  const { only, ...compared } = JSON.parse(await call("compareReceipts", { ours: text("ours", ours), theirs: text("theirs", theirs) }));
+  return { ...compared, onlyOurs: only[0], onlyTheirs: only[1] };
 }
 
 /** The keys of all that a browser keeps for the pages of one origin. */
 const KEPT = { identity: "garblet-identity", receipts: "garblet-receipts" };
 
-/** Keeps an identity or a log of receipts, and tells whether the browser does. */
+/** Advice for a value that a browser does not keep. */
+const UNKEPT = {
+  identity: "let the person save it, or make another one at the next visit",
+  receipts: "let the person save the log as a file, and then make room: `forget(\"receipts\")`",
+};
+
+/** Keeps an identity or a log of receipts. *Errors*: the browser does not; it still has what it kept before. */
 export function keep(values) {
-  try {
-    for (const [name, value] of Object.entries(values)) localStorage.setItem(KEPT[name], text(name, value));
-    return true;
-  } catch (error) {
-    if (error instanceof GarbletError) throw error;
-    return false;
+  const all = Object.entries(members("values", values, Object.keys(KEPT))).map(([name, value]) => [name, text(name, value)]);
+  for (const [name, value] of all) {
+    try {
+      localStorage.setItem(KEPT[name], value);
+    } catch (error) {
+      throw new GarbletError(`${name}: the browser does not keep it: ${error.message}`, UNKEPT[name]);
+    }
   }
 }
 
@@ -135,18 +155,22 @@ export function kept() {
   }
 }
 
-/** Forgets all that is kept. */
-export function forget() {
+/** Forgets what is kept under these names, or all. */
+export function forget(...names) {
+  const known = Object.keys(KEPT);
+  const other = names.find((name) => !known.includes(name));
+  if (other !== undefined) throw new GarbletError(`forget: expected ${known.join(" or ")}, got ${JSON.stringify(other)}`, "see garblet.d.ts");
   try {
-    for (const key of Object.values(KEPT)) localStorage.removeItem(key);
+    for (const name of names.length === 0 ? known : names) localStorage.removeItem(KEPT[name]);
   } catch {
     // A browser that keeps nothing has nothing to forget.
   }
 }
 
 /** Computes as both parties, in this page, without a peer, for experiments. */
-export async function runTogether({ program, inputs, protocol = "yao", params = {}, signal }) {
-  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), protocol, params: json(texts(params)) };
+export async function runTogether(options) {
+  const { program, inputs, protocol = "yao", params = {}, signal } = members("options", options, ["program", "inputs", "protocol", "params", "signal"]);
+  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), protocol: text("protocol", protocol), params: json(texts(params)) };
   return JSON.parse(await call("runTogether", asked, { signal }));
 }
 
@@ -167,10 +191,11 @@ function trusted(trust) {
 
 /** A job with the text of its program, as the worker takes them. */
 function agreed(job, program) {
-  const { text: content, name = "job", signatures } = typeof job === "string" ? { text: job } : typed("object", "job", job);
+  const { text: content, name = "job", signatures } = typeof job === "string" ? { text: job } : members("job", job, ["text", "name", "signatures"]);
   const { source, effort } = program === undefined ? {} : typed("object", "program", program);
   if (program !== undefined) {
-    unsaid(program, ["library", "name", "constants", "panics", "function"]);
+    unsaid(program, PROGRAM.filter((name) => name !== "source" && name !== "effort"));
+    members("program", program, PROGRAM);
     if (!(source instanceof Uint8Array)) text("source", source);
   }
   if (effort !== undefined) typed("number", "effort", effort);
@@ -184,13 +209,38 @@ function unsaid(options, names) {
   if (said !== undefined) throw new GarbletError(`${said}: the job says it, or does not allow it`, "leave it out");
 }
 
+/** The members of a program. */
+const PROGRAM = ["source", "library", "name", "constants", "panics", "effort", "function"];
+
 /** A program as the worker takes it. */
 function written(program) {
-  const { source, library, name = "program", constants = {}, panics = true, effort, function: compiled = "main" } = typed("object", "program", program);
+  const { source, library, name = "program", constants = {}, panics = true, effort, function: compiled = "main" } = members("program", program, PROGRAM);
   if (library === undefined) text("source", source);
   else text("library", library);
   if (effort !== undefined) typed("number", "effort", effort);
-  return { source, library, name: text("name", name), constants: json(constants, "constants"), panics, effort, compiled: text("function", compiled) };
+  return { source, library, name: text("name", name), constants: json(typed("object", "constants", constants), "constants"), panics: typed("boolean", "panics", panics), effort, compiled: text("function", compiled) };
+}
+
+/** The address of a peer, and the part of it that messages name: the rest may be a token, and messages are in receipts. */
+function address(url) {
+  const wrong = (what) => new GarbletError(`url: ${what}`, "give ws://HOST:PORT, or the wss:// address of a relay to the peer");
+  let read;
+  try {
+    read = new URL(url instanceof URL ? url : text("url", url).trim());
+  } catch (error) {
+    throw error instanceof GarbletError ? error : wrong("expected an address that begins with ws:// or wss://");
+  }
+  const { protocol, host, hash, href } = read;
+  if (!["ws:", "wss:"].includes(protocol)) throw wrong(`expected an address that begins with ws:// or wss://, got one that begins with ${protocol}`);
+  if (hash !== "") throw wrong("a WebSocket has no part behind a #");
+  return { url: href, place: `${protocol}//${host}` };
+}
+
+/** An object of options. *Errors*: it has another member than these. */
+function members(what, object, names) {
+  const other = Object.keys(typed("object", what, object)).find((name) => !names.includes(name));
+  if (other !== undefined) throw new GarbletError(`${what}: expected ${names.join(", ")}, got ${JSON.stringify(other)}`, "see garblet.d.ts");
+  return object;
 }
 
 function optional(what, value) {
@@ -229,6 +279,7 @@ function json(value, member = "inputs") {
 
 /** Calls a worker. A worker that crashed or was aborted is not used again. */
 async function call(name, asked, { onProgress, signal } = {}) {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new GarbletError("signal: expected an AbortSignal, got another value", "give the `signal` of an AbortController");
   signal?.throwIfAborted();
   const module = await loaded(signal);
   // Only now, and its handlers at once: a worker that cannot be started reports that only once.
@@ -266,7 +317,7 @@ async function call(name, asked, { onProgress, signal } = {}) {
         if (idle === undefined) idle = worker;
         else worker.terminate();
         if (data.error === undefined) end(resolve, data.value);
-        else end(reject, new GarbletError(data.error.message, data.error.hint, recorded(data.error)));
+        else end(reject, new GarbletError(data.error.message, data.error.hint, JSON.parse(data.error.recorded ?? "{}")));
       }
     };
     worker.onerror = (event) => {
@@ -281,11 +332,6 @@ async function call(name, asked, { onProgress, signal } = {}) {
       fail(new GarbletError(error.message, "give texts, numbers, arrays and plain objects"));
     }
   });
-}
-
-/** The receipt that an error of the worker has, as the page has it. */
-function recorded({ receipt, receipts }) {
-  return receipt === undefined ? undefined : { receipt: JSON.parse(receipt), receipts };
 }
 
 /** The module, unless the caller gives up before it is loaded. */

@@ -15,7 +15,7 @@ const calls = {
   fingerprint: ({ pem }) => using(Identity.fromPem(pem), (identity) => identity.fingerprint),
   run: converse,
   checkJob: ({ job, trust, identity }) =>
-    using(read(job), (agreed) => using(agreed.program(job.source), (built) => agreed.check(built, trust, identity && Identity.fromPem(identity)))),
+    using(read(job), (agreed) => using(agreed.program(job.source), (built) => agreed.check(built, trust, identity === undefined ? undefined : Identity.fromPem(identity)))),
   signJob: ({ job, trust, identity }) =>
     using(read(job), (agreed) => using(agreed.program(job.source), (built) => using(Identity.fromPem(identity), (own) => agreed.sign(built, trust, own)))),
   verifyJob: ({ job }) => using(read(job), (agreed) => agreed.verify()),
@@ -35,7 +35,7 @@ self.onmessage = async ({ data: { name, asked, module } }) => {
     self.postMessage({ value });
   } catch (error) {
     if (isBug(error)) bug(error);
-    else self.postMessage({ error: { message: error.message, hint: error.hint, receipt: error.receipt, receipts: error.receipts } });
+    else self.postMessage({ error: { message: error.message, hint: error.hint, recorded: error.recorded } });
   }
 };
 
@@ -76,12 +76,12 @@ function read({ name, text, signatures, effort }) {
   return Job.read(name, text, signatures, effort);
 }
 
-/** Computes with the peer at `url`. Reports every mistake in the options before it connects. */
-async function converse({ program, job, inputs, identity, settings, url, timeoutMs }) {
+/** Computes with the peer at `url`, which messages call `place`. Reports every mistake in the options before it connects. */
+async function converse({ program, job, inputs, identity, settings, url, place, timeoutMs }) {
   const agreed = job && read(job);
   const begin = (built) => Run.begin(built, agreed, inputs, Identity.fromPem(identity), settings);
   const begun = await using(job ? agreed.program(job.source) : build(program), begin);
-  const { wire, socket } = await open(url, timeoutMs, begun).catch((error) => {
+  const { wire, socket } = await opened(request(url, place, begun), place, timeoutMs, begun).catch((error) => {
     throw isBug(error) ? error : begun.unmet(error.message, error.hint);
   });
   try {
@@ -93,16 +93,20 @@ async function converse({ program, job, inputs, identity, settings, url, timeout
   }
 }
 
-/** The WebSocket of a run, and the party's end of it. */
-function open(url, timeoutMs, { waitingMax, messageMax }) {
+/** The WebSocket of a run, which is not open yet. *Errors*: the browser does not call this address, which is no run without a result. */
+function request(url, place, begun) {
+  try {
+    return new WebSocket(url);
+  } catch (error) {
+    begun.free();
+    throw Object.assign(new Error(`${place}: the browser does not call this address: ${error.name}`), { hint: "give wss://HOST:PORT, or ws:// to this machine" });
+  }
+}
+
+/** A WebSocket once it is open, and the party's end of it. */
+function opened(socket, place, timeoutMs, { waitingMax, messageMax }) {
   return new Promise((resolve, reject) => {
-    const refuse = (what, hint) => reject(Object.assign(new Error(`${url}: ${what}`), { hint }));
-    let socket;
-    try {
-      socket = new WebSocket(url);
-    } catch (error) {
-      return refuse(error.message, "give an address such as wss://HOST:PORT/, or ws:// to this machine");
-    }
+    const refuse = (what, hint) => reject(Object.assign(new Error(`${place}: ${what}`), { hint }));
     socket.binaryType = "arraybuffer";
     const timer = setTimeout(() => {
       socket.onclose = null;
@@ -129,7 +133,7 @@ function open(url, timeoutMs, { waitingMax, messageMax }) {
         const what = fits
           ? "the peer sends more than this run needs"
           : `a WebSocket message too large: expected at most ${messageMax} bytes, got ${bytes.length}`;
-        wire.fail(`${url}: ${what}`, "check that a party of Garblet listens there, and what is in between");
+        wire.fail(`${place}: ${what}`, "check that a party of Garblet listens there, and what is in between");
         socket.close();
       };
       socket.onclose = () => wire.ended();

@@ -4,12 +4,13 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import test, { after, before } from "node:test";
 
+import { freePorts } from "../browser/servers.mjs";
 import "./threads.mjs";
 
 const { PARTY, GARBLET } = process.env;
@@ -58,6 +59,9 @@ const failed = async (promise) => {
   return told(message, hint);
 };
 
+/** The hint for a protocol that a page does not have. */
+const LACKING = "the other protocols need threads or a disk: take part with the command, if it has this one";
+
 /** Writes a job of the command and the page, and returns it as the page takes it. */
 function job(name, { program = PROGRAM, protocol = "yao", parties = [native, page.fingerprint], words = [] } = {}) {
   rmSync(at(`${name}.toml`), { force: true });
@@ -96,7 +100,7 @@ tried("a job says to a page what it says to the command", async () => {
   const shown = JSON.parse(command("job", "check", at("richer.toml"), "--json"));
   assert.deepEqual([said.name, said.digest, said.fields], [shown.name, shown.job, shown.fields]);
   assert.deepEqual(said.parties, shown.parties.map(({ name, fingerprint, signed }) => ({ name, fingerprint, signed, wrong: null })));
-  assert.deepEqual([said.party, said.protocol, said.notes], [1, "yao", []]);
+  assert.deepEqual([said.party, said.protocol, said.adversary, said.notes], [1, "yao", "semi-honest", []]);
   assert.deepEqual(said.program.inputs.map(({ name, owner }) => [name, owner]), [["alice", 0], ["bob", 1]]);
   assert.deepEqual((await garblet.checkJob({ job: richer.text, program: source })).party, null);
   // A text of any layout, and a program of the library, which needs no text.
@@ -138,8 +142,8 @@ tried("what the command refuses, a page refuses with the same words", async () =
     const expected = refusal("job", "show", "wrong.toml");
     const got = await failed(garblet.checkJob({ job: { name: "wrong.toml", text }, program: source }));
     // The command has more protocols.
-    assert.deepEqual(got, to.includes("yoa") ? { ...expected, message: got.message } : expected);
-    if (to.includes("yoa")) assert.equal(got.message, "wrong.toml: protocol: unknown protocol `yoa`, expected yao, components or gmw");
+    const page = told("wrong.toml: protocol: a page has yao, components or gmw, not `yoa`", LACKING);
+    assert.deepEqual(got, to.includes("yoa") ? page : expected);
   }
   const other = SOURCE.replace("a > b", "a < b").replace("alice > bob", "alice < bob");
   assert.notEqual(other, SOURCE);
@@ -200,7 +204,8 @@ tried("runs under a job leave receipts that fit those of the command", async () 
   writeFileSync(at("page.jsonl"), log);
   assert.equal(command("receipts", "verify", at("page.jsonl"), "--holds", digests[0]), `2 receipts, the last is ${digests[1]}\n`);
   const read = await garblet.readReceipts(log, { holds: digests });
-  assert.deepEqual(read, JSON.parse(command("receipts", "show", at("page.jsonl"), "--json")).receipts);
+  assert.deepEqual(read.notes, []);
+  assert.deepEqual(read.receipts, JSON.parse(command("receipts", "show", at("page.jsonl"), "--json")).receipts);
   const shown = command("receipts", "compare", at("page.jsonl"), at("native.jsonl"));
   assert.equal(shown, "ours 1 and theirs 1: the same run; each received what the other sent\nours 2 and theirs 2: the same run; each received what the other sent\n");
   const theirs = readFileSync(at("native.jsonl"), "utf8");
@@ -285,3 +290,170 @@ tried("what a job says is not said beside it", async () => {
   const three = `${richer.text}\n[[party]]\nname = "carol"\nfingerprint = "${stranger.fingerprint}"\n`;
   assert.equal(await said({ job: three }), "job: the job has 3 parties, expected 2");
 });
+
+tried("a job is refused when it is read if no run under it can begin", async () => {
+  const checked = async (text, program = source) => (await failed(garblet.checkJob({ job: { name: "job.toml", text }, program, identity: page.pem }))).message;
+  const stranger = await garblet.generateIdentity();
+  const three = `${job("richer").text}\n[[party]]\nname = "carol"\nfingerprint = "${stranger.fingerprint}"\n`;
+  assert.equal(await checked(three), "the job has 3 parties: expected 2, the number for yao");
+  const waits = job("waits", { protocol: "gmw", parties: [page.fingerprint, native] });
+  assert.equal(await checked(waits.text), "party 0: a page with gmw is party 1");
+  // Others may read it.
+  assert.equal((await garblet.checkJob({ job: waits, program: source })).party, null);
+  const options = { program: source, party: 0, identity: page.pem, trust: { alice: native }, url: "ws://127.0.0.1:1" };
+  assert.equal((await caught(garblet.run({ ...options, protocol: "gmw" }))).message, "party 0: a page with gmw is party 1");
+  assert.deepEqual(await failed(garblet.run({ ...options, protocol: "lego" })), told("protocol: a page has yao, components or gmw, not `lego`", LACKING));
+});
+
+tried("options that the package does not have are refused by name", async () => {
+  const richer = job("richer");
+  const said = async (promise) => (await caught(promise)).message;
+  assert.match(await said(garblet.verifyJob({ job: richer })), /^job: expected text, name, signatures, got "job"$/);
+  assert.match(await said(garblet.checkJob({ job: { ...richer, signature: "" }, program: source })), /^job: .* got "signature"$/);
+  assert.match(await said(garblet.checkJob({ job: richer, program: source, identify: page.pem })), /^options: .* got "identify"$/);
+  assert.match(await said(garblet.run(under(richer, "ws://127.0.0.1:1", { timeout: 5 }))), /^options: .* got "timeout"$/);
+  assert.match(await said(garblet.checkJob({ job: richer, program: source, identity: "" })), /^no identity: /);
+  assert.match(await said(garblet.verifyJob(5)), /^job: expected an object, got a value of type number$/);
+  assert.match(await said(garblet.compile("", { panic: false })), /^options: .* got "panic"$/);
+  assert.match(await said(garblet.describe({ library: "lib:aes128" }, { signal: {} })), /^signal: expected an AbortSignal/);
+  assert.match(await said(garblet.readReceipts("", { hold: [] })), /^options: expected holds, got "hold"$/);
+  const wrong = new Error("not any more");
+  const given = garblet.checkJob({ job: richer, program: source, signal: AbortSignal.abort(wrong) });
+  assert.equal(await caught(given), wrong);
+});
+
+tried("an address is checked before the run, and no more of it than the host is in a message or a receipt", async () => {
+  const richer = job("richer");
+  for (const [url, expected] of [
+    ["", "url: expected an address that begins with ws:// or wss://"],
+    ["127.0.0.1:7700", "url: expected an address that begins with ws:// or wss://"],
+    ["https://127.0.0.1/", "url: expected an address that begins with ws:// or wss://, got one that begins with https:"],
+    ["ws://127.0.0.1/#token", "url: a WebSocket has no part behind a #"],
+    [undefined, "url: expected a string, got a value of type undefined"],
+  ]) {
+    const refused = await caught(garblet.run(under(richer, url)));
+    assert.deepEqual([refused.message, refused.receipt], [expected, undefined]);
+  }
+  const secret = "hunter2";
+  for (const url of [`ws://127.0.0.1:1/${secret}?token=${secret}`, new URL(`ws://${secret}:${secret}@127.0.0.1:1/`)]) {
+    const unmet = await caught(garblet.run(under(richer, url, { timeoutMs: 1_000 })));
+    assert.match(unmet.message, /^ws:\/\/127\.0\.0\.1:1: /);
+    assert.equal(unmet.receipts.includes(secret), false, unmet.receipts);
+    assert.equal(`${unmet.message} ${unmet.hint}`.includes(secret), false);
+  }
+});
+
+tried("a log with an incomplete receipt at its end is taken, and said to be", async () => {
+  const richer = job("richer");
+  const nobody = async (receipts) => caught(garblet.run(under(richer, "ws://127.0.0.1:1", { receipts, timeoutMs: 1_000 })));
+  const whole = await nobody("");
+  assert.deepEqual(whole.notes, []);
+  const torn = `${whole.receipts}{"format":1,`;
+  const next = await nobody(torn);
+  assert.equal(next.notes.length, 1);
+  assert.match(next.notes[0], /^receipts: \d+ bytes after receipt 1 are an incomplete receipt$/);
+  const { receipts, notes } = await garblet.readReceipts(torn);
+  assert.deepEqual([receipts.length, notes.length], [1, 1]);
+  const compared = await garblet.compareReceipts(next.receipts, torn);
+  assert.match(compared.notes[0], /^theirs: .* incomplete receipt$/);
+  assert.equal((await garblet.readReceipts(next.receipts)).receipts.length, 2);
+});
+
+tried("a browser keeps what is named, or the caller is told", async () => {
+  const stored = new Map();
+  let isFull = false;
+  const setItem = (key, value) => {
+    if (isFull) throw new Error("quota exceeded");
+    stored.set(key, value);
+  };
+  globalThis.localStorage = { setItem, getItem: (key) => stored.get(key) ?? null, removeItem: (key) => stored.delete(key) };
+  try {
+    garblet.keep({ identity: "a", receipts: "b" });
+    assert.deepEqual(garblet.kept(), { identity: "a", receipts: "b" });
+    for (const [values, expected] of [[{ receipt: "c" }, /^values: expected identity, receipts, got "receipt"$/], [{ identity: "c", receipts: undefined }, /^receipts: expected a string/]]) {
+      assert.throws(() => garblet.keep(values), { name: "GarbletError", message: expected });
+    }
+    isFull = true;
+    assert.throws(() => garblet.keep({ receipts: "c" }), { name: "GarbletError", message: "receipts: the browser does not keep it: quota exceeded", hint: /save the log as a file/ });
+    assert.deepEqual(garblet.kept(), { identity: "a", receipts: "b" }, "nothing was changed");
+    garblet.forget("identity");
+    assert.deepEqual(garblet.kept(), { identity: undefined, receipts: "b" });
+    assert.throws(() => garblet.forget("receipt"), { message: 'forget: expected identity or receipts, got "receipt"' });
+    garblet.forget();
+    assert.deepEqual(garblet.kept(), { identity: undefined, receipts: undefined });
+  } finally {
+    delete globalThis.localStorage;
+  }
+  assert.throws(() => garblet.keep({ identity: "a" }), { name: "GarbletError" });
+});
+
+/** The examples of a page of documentation, as modules that call the package and meet peers at this port. */
+async function examples(name, port) {
+  const blocks = readFileSync(path.join(ROOT, name), "utf8").matchAll(/^```js\n([^]*?)^```$/gm);
+  const modules = Array.from(blocks, async ([, text], number) => {
+    const module = at(`example-${path.basename(name)}-${number}-${port}.mjs`);
+    writeFileSync(module, text.replace(/"(\.\/garblet\.js|garblet)"/, JSON.stringify(path.join(PARTY, "garblet.js"))).replace(":7700", `:${port}`));
+    return () => import(module);
+  });
+  return Promise.all(modules);
+}
+
+tried("the examples of the book and of the package run as they are written", async () => {
+  const stored = new Map();
+  globalThis.localStorage = { setItem: (key, value) => stored.set(key, value), getItem: (key) => stored.get(key) ?? null };
+  globalThis.confirm = (said) => said.includes('"protocol": "yao"');
+  Object.defineProperty(globalThis, "navigator", { value: { locks: { request: (_, work) => work() } }, configurable: true });
+  const log = console.log;
+  console.log = () => {};
+  try {
+    for (const name of ["docs/src/pages.md", "web/party/README.md"]) {
+      const peer = await prompted(name);
+      assert.equal(peer.status, 0, peer.said);
+      assert.equal(peer.out.trim(), "out0 = true");
+    }
+    const richer = job("richer");
+    const files = [new File([richer.text], "richer.toml"), new File([SOURCE], "richer.garble.rs")];
+    const url = async () => (await waiting(richer)).url.split(":").at(-1);
+    const [, agreeing, receipts] = await examples("docs/src/pages.md", await url());
+    const { read, agree, compute } = await agreeing();
+    const agreed = await read(...files);
+    assert.equal(agreed.job.name, "richer.toml");
+    assert.match(await agree(agreed, page.pem), /party = "bob"/);
+    assert.equal((await compute(agreed, { bob: 3_000_000 }, page.pem)).outputs.out0, true);
+    const { recorded, different } = await receipts();
+    rmSync(at("native.jsonl"), { force: true });
+    const options = { ...agreed, inputs: { bob: 3_000_000 }, identity: page.pem };
+    const peer = await waiting(richer);
+    assert.equal((await recorded({ ...options, url: peer.url })).outputs.out0, true);
+    await peer.ended;
+    await assert.rejects(recorded({ ...options, url: "ws://127.0.0.1:1", timeoutMs: 1_000 }), { name: "GarbletError" });
+    assert.equal((await garblet.readReceipts(garblet.kept().receipts)).receipts.length, 2);
+    assert.deepEqual(await different(readFileSync(at("native.jsonl"), "utf8")), []);
+    const [, taking] = await examples("web/party/README.md", await url());
+    const { take } = await taking();
+    assert.equal((await take(...files, { bob: 7_000_000 }, page.pem)).outputs.out0, false);
+  } finally {
+    console.log = log;
+    for (const name of ["localStorage", "confirm", "prompt", "navigator"]) delete globalThis[name];
+  }
+});
+
+/** Runs the first example of a page of documentation. Its prompt starts the peer, whose end is returned. */
+async function prompted(name) {
+  const [port] = await freePorts(1);
+  let ended;
+  writeFileSync(at("input.json"), '{"alice": 5000000}');
+  globalThis.prompt = (text) => {
+    const own = /--peer (\S+),/.exec(text)[1];
+    const words = ["run", PROGRAM, "--party", "0", "--input", `0=${at("input.json")}`, "--identity", at("own.pem"), "--peer", own, "--listen", `ws://127.0.0.1:${port}`, "--timeout", "20s"];
+    const child = spawn(GARBLET, words, { env, cwd: folder, stdio: ["ignore", ...["out", "said"].map((name) => openSync(at(name), "w"))] });
+    ended = once(child, "close").then(([status]) => ({ status, out: read("out"), said: read("said") }));
+    // A prompt returns once the person has done what it says.
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    for (let left = 500; !read("said").includes("listening on") && left > 0; left -= 1) Atomics.wait(pause, 0, 0, 20);
+    return native;
+  };
+  const [first] = await examples(name, port);
+  await first();
+  return ended;
+}

@@ -11,7 +11,7 @@ import test, { after, before } from "node:test";
 const { ARCHIVE, TOOLS } = process.env;
 const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
 
-const USER = `import { checkJob, compareReceipts, generateIdentity, GarbletError, kept, run, type Report } from "garblet";
+const USER = `import { checkJob, compareReceipts, generateIdentity, GarbletError, keep, kept, readReceipts, run, type Report } from "garblet";
 const { pem } = await generateIdentity();
 const program = { source: "pub fn main(alice: u32, bob: u32) -> bool { alice > bob }" };
 const report: Report = await run({ program, party: 1, inputs: { bob: 7n }, identity: pem, trust: { alice: "h2wm" }, url: "wss://a/" });
@@ -20,6 +20,8 @@ const job = { text: "format = 1", signatures: "" };
 const { notes, parties } = await checkJob({ job, program: { source: new Uint8Array(0) }, identity: pem });
 const ended: Report | GarbletError = await run({ job, inputs: {}, identity: pem, url: "wss://a/", receipts: kept().receipts });
 const { alike, differs } = await compareReceipts(ended.receipts ?? "", "");
+keep({ receipts: ended.receipts });
+console.log((await readReceipts(kept().receipts ?? "")).receipts[0].digest);
 console.log(notes.length, parties[0].signed, alike[0][1].bytes_sent, differs);
 `;
 
@@ -40,7 +42,7 @@ test("npm installs what the package lists, and nothing else", () => {
   const { name, files } = JSON.parse(readFileSync(path.join(installed, "package.json"), "utf8"));
   assert.equal(name, "garblet");
   assert.deepEqual(readdirSync(installed).sort(), [...files, "package.json"].sort());
-  assert.deepEqual(readdirSync(path.join(installed, "page")).sort(), ["index.html", "job.js", "page.css", "page.js"]);
+  assert.deepEqual(readdirSync(path.join(installed, "page")).sort(), ["index.html", "job.js", "page.css", "page.js", "receipts.js", "words.js"]);
   assert.deepEqual(readdirSync(path.join(folder, "node_modules")).filter((name) => !name.startsWith(".")), ["garblet"]);
 });
 

@@ -2,16 +2,20 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use garblet::net::Fingerprint;
+use garblet::{
+    Config, Party, Protocol,
+    net::{DEFAULT_TIMEOUT, Fingerprint},
+};
 use garblet_console::{
     failure::Failure,
     job::{
         self, JobParty,
-        file::of_text,
+        file::{of_text, protocol_of},
         signatures::{Signatures, Standing},
     },
     output::heard,
     reach::ReachPart,
+    surface::Setting,
 };
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -35,7 +39,7 @@ impl Job {
     /// use `effort` units of work.
     pub fn read(name: &str, text: &str, signatures: Option<String>, effort: Option<f64>) -> Result<Job, Thrown> {
         let read = || {
-            let job = of_text(Path::new(name), text)?;
+            let job = of_text(Path::new(name), text).map_err(|failure| unable(name, text).unwrap_or(failure))?;
             let place = Signatures::place(&job);
             let signatures = match signatures {
                 Some(text) => Signatures::read(&place, &text)?,
@@ -63,12 +67,15 @@ impl Job {
     pub fn check(&self, program: &Program, trust: &str, own: Option<Identity>) -> Result<String, Thrown> {
         let (checked, mut notes) = heard(|| self.job.tell_names(&trusted(trust)?).map_err(|failure| thrown(&failure)));
         checked?;
+        self.job.check_parties(&program.0).map_err(|failure| thrown(&failure))?;
         notes.extend(Some(ReachPart::of(&program.0).text().trim().to_string()).filter(|note| !note.is_empty()));
         let party = own.and_then(|own| self.job.party_of(own.0.fingerprint()));
+        let config = party_of(&self.job, party).map_err(|failure| thrown(&failure))?;
         Ok(json!({
             "name": self.job.name,
             "digest": self.job.digest().to_string(),
             "protocol": self.job.protocol,
+            "adversary": config.adversary().name(),
             "fields": self.job.fields().into_iter().collect::<BTreeMap<_, _>>(),
             "parties": self.parties(),
             "party": party.map(|party| party.0),
@@ -116,6 +123,40 @@ impl Job {
         };
         self.job.parties.iter().zip(self.signatures.standings(&self.job)).map(party).collect()
     }
+}
+
+/// The protocol of a job in which the page is this party, if it is one.
+///
+/// *Errors*: a party that waits for the other.
+pub(crate) fn party_of(job: &job::Job, party: Option<Party>) -> Result<Config, Failure> {
+    let config = job.settings(DEFAULT_TIMEOUT).config()?;
+    check_calls(&config, party).map(|()| config)
+}
+
+/// Checks that this party calls the other, as pages do: parties that are joined by a mesh call those with lower numbers.
+///
+/// *Errors*: it waits for the other.
+pub(crate) fn check_calls(config: &Config, party: Option<Party>) -> Result<(), Failure> {
+    match (config.protocol(), party) {
+        (protocol, Some(Party(0))) if protocol.is_mesh() => {
+            Err(Failure::call(format!("{}: a page with {protocol} is party 1", Setting::Party.with(0)))
+                .hint("party 0 waits for the other, and a page cannot: agree that the page is the second party"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The failure of a job whose protocol a page does not have.
+fn unable(place: &str, text: &str) -> Option<Failure> {
+    let protocol = protocol_of(text).filter(|name| name.parse::<Protocol>().is_err())?;
+    Some(without(&format!("{place}: protocol"), &protocol))
+}
+
+/// The failure for a protocol that a page does not have.
+pub(crate) fn without(place: &str, protocol: &str) -> Failure {
+    let got = protocol.escape_debug();
+    Failure::call(format!("{place}: a page has {}, not `{got}`", Protocol::names()))
+        .hint("the other protocols need threads or a disk: take part with the command, if it has this one")
 }
 
 /// The fingerprints of a JSON object, with their names.

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use garblet::{
     circuit::{Port, Recipients},
     lang::{Constants, Options},
-    results, tell_panics,
+    results,
+    run_report::digest_text,
+    tell_panics,
 };
 use serde_json::{Map, Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -74,10 +76,9 @@ impl Program {
         let inputs = self.0.inputs().iter().map(|input| port(&input.port, ("owner", input.owner.0.into())));
         let outputs =
             results(&self.0).map(|(_, output)| port(&output.port, ("recipients", learns(&output.recipients))));
-        let digest: String = self.0.digest().iter().map(|byte| format!("{byte:02x}")).collect();
         json!({
             "name": self.0.name(),
-            "digest": digest,
+            "digest": digest_text(&self.0),
             "inputs": inputs.collect::<Vec<_>>(),
             "outputs": outputs.collect::<Vec<_>>(),
             "andGates": counts.and,

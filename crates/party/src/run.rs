@@ -29,9 +29,9 @@ use zeroize::Zeroizing;
 use crate::{
     error::{Thrown, ended, failed, refused, set, thrown},
     identity::Identity,
-    job::fingerprints,
+    job::{check_calls, fingerprints, party_of, without},
     program::Program,
-    receipt::Recorder,
+    receipt::{Recorded, Recorder},
     wire::Wire,
 };
 
@@ -74,6 +74,7 @@ impl Settings {
         let missing = || failed(&"party: expected a number, got nothing", "give 0 or 1, or a job with identities");
         let party = Party(self.party.ok_or_else(missing)?);
         let config = config(&self.protocol, &self.params)?;
+        check_calls(&config, Some(party)).map_err(|failure| thrown(&failure))?;
         let param = |(name, value): (&String, &String)| Param { name: name.clone(), value: value.clone() };
         let params = self.params.iter().map(param).collect();
         let settings = garblet_console::settings::Settings::of(config.protocol(), params, self.timeout());
@@ -92,8 +93,9 @@ impl Settings {
                 return Err(Failure::call(format!("{place}: the job has {parties} parties, expected 2"))
                     .hint("a page computes with one peer"));
             }
-            let settings = job.settings(self.timeout());
-            Ok((job.party_of_own(|| Ok(Some(own)), self.party)?, settings.config()?, settings))
+            job.check_parties(program)?;
+            let party = job.party_of_own(|| Ok(Some(own)), self.party)?;
+            Ok((party, party_of(job, Some(party))?, job.settings(self.timeout())))
         };
         let (party, config, settings) = agreed().map_err(|failure| thrown(&failure))?;
         let trusted = match job.peer_of(party) {
@@ -120,10 +122,7 @@ impl Settings {
 
 /// The protocol of that name with these parameters.
 fn config(protocol: &str, params: &BTreeMap<String, String>) -> Result<Config, Thrown> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        failed(&error.to_string(), "the other protocols need a machine with threads and a disk")
-    };
-    let mut config = Config::of(protocol.parse().map_err(|error| wrong(&error))?);
+    let mut config = Config::of(protocol.parse().map_err(|_| thrown(&without("protocol", protocol)))?);
     for (name, value) in params {
         config.set(name, value).map_err(|error| failed(&format!("params: {error}"), "give what is expected"))?;
     }
@@ -175,9 +174,11 @@ impl Run {
         let plan = settings.job.iter().cloned().fold(plan, Plan::under);
         let options = settings.options(Some(Tls::new(identity.0, trusted))).map_err(|failure| thrown(&failure))?;
         let options = Options { session: said.session()?, ..options };
-        let log = said.receipts.as_ref().map(|log| heard(|| LogText::read("receipts", log)).0).transpose();
-        let log = log.map_err(|failure| thrown(&failure))?;
-        let recorder = log.map(|log| Recorder { log, settings, identity: own, names });
+        let recorder = said.receipts.as_ref().map(|log| {
+            let (log, notes) = heard(|| LogText::read("receipts", log));
+            log.map(|log| Recorder { log, notes, settings, identity: own, names })
+        });
+        let recorder = recorder.transpose().map_err(|failure| thrown(&failure))?;
         Ok(Run { config, party, inputs, plan, options, program, recorder })
     }
 
@@ -207,8 +208,8 @@ impl Run {
     /// The error of a run whose peer could not be reached, for this reason.
     pub fn unmet(self, reason: &str, hint: &str) -> Thrown {
         let failure = Failure::no_result(reason).hint(hint).of_class(Class::Network);
-        match self.end(Err(failure), &Watched::default()) {
-            Ok(_) => JsValue::UNDEFINED,
+        match self.record(Err(&failure), &Watched::default()) {
+            Ok(recorded) => unsuccessful(&failure, recorded),
             Err(thrown) => thrown,
         }
     }
@@ -233,31 +234,35 @@ impl Run {
             Ok(outcome) => said(&self.program, &self.config, outcome),
             Err(failure) => Err(failure.clone()),
         };
-        let recorded = self.recorder.map(|recorder| {
-            let outcome = outcome.map(|outcome| met::Outcome::of(outcome, watched.met.clone()));
-            recorder.end((&self.program, self.party), watched, outcome.as_ref())
-        });
-        let unrecorded =
-            |failure: Failure| thrown(&failure.hint("the run did end, and its peer may have a receipt of it"));
-        let recorded = recorded.transpose().map_err(unrecorded)?;
+        let outcome = outcome.map(|outcome| met::Outcome::of(outcome, watched.met.clone()));
+        let recorded = self.record(outcome.as_ref(), watched)?;
         match said {
             Ok(mut report) => {
-                if let (Some((receipt, log)), Some(report)) = (recorded, report.as_object_mut()) {
-                    report.insert("receipt".into(), receipt);
-                    report.insert("receipts".into(), log.into());
+                if let (Some(recorded), Some(report)) = (recorded, report.as_object_mut()) {
+                    report.extend(recorded.members());
                 }
                 Ok(report.to_string())
             }
-            Err(failure) => {
-                let thrown = thrown(&failure);
-                if let Some((receipt, log)) = recorded {
-                    set(&thrown, "receipt", &receipt.to_string().into());
-                    set(&thrown, "receipts", &log.into());
-                }
-                Err(thrown)
-            }
+            Err(failure) => Err(unsuccessful(&failure, recorded)),
         }
     }
+
+    /// The receipt of a run that has ended, if there is a log.
+    fn record(self, ended: Result<&met::Outcome, &Failure>, watched: &Watched) -> Result<Option<Recorded>, Thrown> {
+        let recorded = self.recorder.map(|recorder| recorder.end((&self.program, self.party), watched, ended));
+        let unrecorded =
+            |failure: Failure| thrown(&failure.hint("the run did end, and its peer may have a receipt of it"));
+        recorded.transpose().map_err(unrecorded)
+    }
+}
+
+/// The error of a run without a result, with its receipt if there is a log.
+fn unsuccessful(failure: &Failure, recorded: Option<Recorded>) -> Thrown {
+    let thrown = thrown(failure);
+    if let Some(recorded) = recorded {
+        set(&thrown, "recorded", &Value::from_iter(recorded.members()).to_string().into());
+    }
+    thrown
 }
 
 /// Computes as both parties, in memory, and returns both reports as a JSON array, for experiments. `inputs` is a JSON object of the inputs of both.
