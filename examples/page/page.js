@@ -27,19 +27,22 @@ const PARTY = 1;
 /** The most bytes of a list. */
 const LIST_BYTES_MAX = 2 ** 20;
 
-/** The package's messages for programs, in words for those who have this page before them: the error and what to do. */
+/** The package's messages are for programs. Some of them in words for those who have this page before them: the error, and what to do. */
 const OWN_WORDS = [
   [/^receipts:/, () => ["The receipts that this browser keeps for this page were changed", "save them if you need them, and let this page forget them"]],
+  [/`timeoutMs`/, ({ message }) => [message, "the other may be stopped, overloaded or cut off: begin again, both together"]],
 ];
 const QUESTION_WORDS = [
   ...OWN_WORDS,
-  [/program digest/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
+  [/program digest|job: ours/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
   [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
+  [/in `trust`/, ({ message }) => [message, "if they read this same fingerprint to you, enter it as theirs"]],
 ];
 const JOB_WORDS = [
   ...OWN_WORDS,
   [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it to them"]],
   [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above, with this same job"]],
+  [/in `trust`/, ({ message }) => [message, "the job names another: ask its author, or find out who waits there"]],
   [/is not one of its parties/, () => ["You are not one of the parties of this job", "let its author write the fingerprint that this page shows into it"]],
   [/garblet job new/, ({ message }) => [message, "ask its author for the job and its program again"]],
   [/garblet job sign/, ({ message }) => [message, "open the job without these signatures, and sign it here"]],

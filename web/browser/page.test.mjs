@@ -86,6 +86,11 @@ tried("a page finds out who is richer, with the commands that it shows", async (
     assert.match(await text(page, "#costs"), /^[\d,]+ bytes were exchanged, in \d/);
   }
   assert.equal(identities.size, 1, "the first command shows the same fingerprint again");
+  await other(page);
+  await fill(page, { trust: await own(page) });
+  await page.click("#begin");
+  await settled(page);
+  assert.match(await text(page, "#trouble"), /If they read this same fingerprint to you, enter it as theirs\./);
   assert.deepEqual(await page.complaints(), []);
 });
 
@@ -181,7 +186,20 @@ async function opened(page, ...files) {
   await choose(page, "#job", files.join("\n"));
 }
 
-tried("a job is opened, signed and run, and its receipts fit the other's", async () => {
+/** Computes under the job that is open, with Alice, who runs the command that the page shows, with something changed in it. */
+async function underJob(page, change = (command) => command) {
+  const [port] = await freePorts(1);
+  await fill(page, { url: `ws://127.0.0.1:${port}` });
+  file("FILE.json", '{"limit": 7}');
+  const child = shell(`${change(await text(page, "#waits"))} --identity alice.pem --receipts alice.jsonl`);
+  children.push(child);
+  for await (const line of createInterface({ input: child.stderr })) if (line.startsWith("listening on")) break;
+  child.stderr.resume();
+  await page.click("#begin");
+  await settled(page);
+}
+
+tried("a job is opened, shown and signed", async () => {
   const page = await browser();
   await page.click("[value=job]");
   await page.click("#begin");
@@ -211,20 +229,17 @@ tried("a job is opened, signed and run, and its receipts fit the other's", async
   await saved(page, "#agreed a", "limits.toml.signatures");
   command("job", "sign", job, "--identity", "alice.pem");
   assert.match(command("job", "verify", job), /all 2 parties have signed/);
+  assert.deepEqual(await page.complaints(), []);
+});
 
-  const begun = async (change = (command) => command) => {
-    const [port] = await freePorts(1);
-    await fill(page, { url: `ws://127.0.0.1:${port}` });
-    file("FILE.json", '{"limit": 7}');
-    const child = shell(`${change(await text(page, "#waits"))} --identity alice.pem --receipts alice.jsonl`);
-    children.push(child);
-    for await (const line of createInterface({ input: child.stderr })) if (line.startsWith("listening on")) break;
-    child.stderr.resume();
-    await page.click("#begin");
-    await settled(page);
-    return child;
-  };
-  await begun();
+tried("a job is run, and its receipts fit the other's", async () => {
+  const page = await browser();
+  await page.click("[value=job]");
+  const job = written("limits.toml", await own(page));
+  await opened(page, job, path.join(office.folder, "limits.garble.rs"));
+  await page.until(() => document.querySelector("#given-0") !== null);
+  await fill(page, { "given-0": "[5, 20, 22]" });
+  await underJob(page);
   assert.deepEqual([await status(page), await text(page, "#rows"), await text(page, "#trouble")], ["The result of the job:", "out0 = 42", ""]);
   await page.picture(PICTURES, "party-job");
   const script = axe();
@@ -235,7 +250,7 @@ tried("a job is opened, signed and run, and its receipts fit the other's", async
     assert.ok(wide <= inner, `${wide} pixels of ${inner}`);
   }
   const log = await saved(page, "#save", "receipts.jsonl");
-  assert.deepEqual(JSON.parse(log).job, digest);
+  assert.deepEqual(JSON.parse(log).job, JSON.parse(command("job", "show", job, "--json")).job);
   assert.match(command("receipts", "compare", "receipts.jsonl", "alice.jsonl"), /^ours 1 and theirs 1: the same run; each received what the other sent\n$/);
 
   // The page compares the receipts too.
@@ -245,11 +260,15 @@ tried("a job is opened, signed and run, and its receipts fit the other's", async
 
   // The other takes another job, and this run is in the log too.
   written("others.toml", await own(page));
-  await begun((command) => command.replace("limits.toml", "others.toml"));
+  await underJob(page, (command) => command.replace("limits.toml", "others.toml"));
   assert.match(await text(page, "#trouble"), /^The other has another job\./);
   const [, second] = (await saved(page, "#save", "receipts.jsonl")).trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual([second.number, second.ended.failed.class], [2, "disagreement"]);
   assert.match(command("receipts", "verify", "receipts.jsonl"), /^2 receipts/);
+  // Another still, in which the page is somebody else: it is told so in words for a job.
+  written("strangers.toml", office.fingerprint);
+  await underJob(page, (command) => command.replace("limits.toml", "strangers.toml"));
+  assert.match(await text(page, "#trouble"), /Let them end their command and copy the one that is shown above, with this same job\./);
 
   // Both are kept, until they are forgotten.
   const keys = () => page.run(() => Object.keys(localStorage).sort());
