@@ -1,4 +1,4 @@
-// What is wrong with a page for people who do not see it, or see it otherwise: axe-core, which npm fetches.
+// Finds barriers of a page for people who do not see it, or see it otherwise: axe-core, which npm fetches.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export function axe() {
     mkdirSync(folder, { recursive: true });
     AXE.forEach((name) => copyFileSync(path.join(import.meta.dirname, name), path.join(folder, name)));
     try {
-      execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
+      execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore", timeout: 300_000 });
     } catch {
       return undefined;
     }
@@ -23,7 +23,7 @@ export function axe() {
   return readFileSync(script, "utf8");
 }
 
-/** What is wrong for people who do not see the page, or see it otherwise. */
+/** The barriers for people who do not see the page, or see it otherwise. */
 export async function barriers(page, script) {
   await page.runText(script);
   const { violations } = await page.run(() => axe.run());

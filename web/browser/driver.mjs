@@ -140,7 +140,7 @@ export class Browser {
     writeFileSync(path.join(folder, `${name}.png`), Buffer.from(data, "base64"));
   }
 
-  /** What the console has had since this was last asked, from warnings on. */
+  /** The messages that the console has had since this was last asked, from warnings on. */
   async complaints() {
     const entries = await this.ask("POST", "/se/log", { type: "browser" });
     return entries.filter(({ level }) => level !== "INFO" && level !== "DEBUG").map(({ message }) => message);

@@ -9,9 +9,12 @@ import { axe, barriers } from "./axe.mjs";
 import { Browser, startDriver } from "./driver.mjs";
 import { demonstrated, served, site, wideJob } from "./servers.mjs";
 
+/** A test that does not end is ended. */
+const LIMIT = { timeout: 600_000 };
+
 const { PACKAGE, GARBLET, PICTURES } = process.env;
 const NAMES = ["Anna", "Bert", "Zoe", "Çağla", "Dmitri"];
-/** What a visit may cost the page before anything is sent, for 1,000 input bits. */
+/** The most that a visit may cost the page before anything is sent, for 1,000 input bits. */
 const BEGIN_MS_MAX = 5;
 
 let driver;
@@ -63,7 +66,7 @@ async function goTo(page, cell) {
   await page.press("Enter");
 }
 
-test("without a link the page says what is missing, and keeps nothing", async () => {
+test("without a link the page says what is missing, and keeps nothing", LIMIT, async () => {
   const page = await browser();
   await page.goTo(rig.address);
   await says(page, "Open the link that you were given.");
@@ -72,7 +75,7 @@ test("without a link the page says what is missing, and keeps nothing", async ()
   assert.deepEqual(await page.complaints(), []);
 });
 
-test("a link's invitations leave the address bar, and the page begins", async () => {
+test("a link's invitations leave the address bar, and the page begins", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Anna"));
   await says(page, "Choose the cell where you are.");
@@ -88,7 +91,7 @@ test("a link's invitations leave the address bar, and the page begins", async ()
   assert.match(await other.run(() => document.querySelector("#trouble-text").textContent), /^Invitation/);
 });
 
-test("the map is walked by the keyboard, with one stop of the Tab key", async () => {
+test("the map is walked by the keyboard, with one stop of the Tab key", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Anna"));
   assert.equal(await page.run(() => document.querySelectorAll('.cell[tabindex="0"]').length), 1);
@@ -113,7 +116,7 @@ test("the map is walked by the keyboard, with one stop of the Tab key", async ()
   assert.equal(await page.run(() => document.querySelectorAll('.cell[tabindex="0"]').length), 1);
 });
 
-test("a page without its module or in a browser that lacks something says so, and one within another page does not begin", async () => {
+test("a page without its module or in a browser that lacks something says so, and one within another page does not begin", LIMIT, async () => {
   const bare = await site({ "*": path.join(import.meta.dirname, "../../examples/friends/page") }, () => ({}));
   try {
     const page = await browser();
@@ -137,7 +140,7 @@ test("a page without its module or in a browser that lacks something says so, an
   }
 });
 
-test("the map is within its card, however wide the window is", async () => {
+test("the map is within its card, however wide the window is", LIMIT, async () => {
   for (const width of [1000, 1100, 1160, 1400]) {
     const page = await browser({ width, height: 900 });
     await enter(page, linkOf("Anna"));
@@ -148,7 +151,7 @@ test("the map is within its card, however wide the window is", async () => {
   }
 });
 
-test("a printed page has the whole map, and no buttons", async () => {
+test("a printed page has the whole map, and no buttons", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Anna"));
   await page.look({ width: 794, height: 1123 });
@@ -162,7 +165,7 @@ test("a printed page has the whole map, and no buttons", async () => {
   await page.picture(PICTURES, "friends-print");
 });
 
-test("servers that cannot be reached are named, what was asked for is kept, and one can be forgotten all the same", async () => {
+test("servers that cannot be reached are named, what was asked for is kept, and one can be forgotten all the same", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Bert"));
   await goTo(page, "C4");
@@ -189,7 +192,7 @@ test("servers that cannot be reached are named, what was asked for is kept, and 
   assert.equal(await kept(page), "{}{}");
 });
 
-test("a visit of 1,000 input bits is dealt in a few milliseconds", async () => {
+test("a visit of 1,000 input bits is dealt in a few milliseconds", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Anna"));
   const { job, invitations, bits } = wideJob(GARBLET);
@@ -216,7 +219,7 @@ test("a visit of 1,000 input bits is dealt in a few milliseconds", async () => {
   assert.ok(median < BEGIN_MS_MAX, per(median));
 });
 
-test("nobody is kept out by how they read the page, and it looks as it should", async (t) => {
+test("nobody is kept out by how they read the page, and it looks as it should", LIMIT, async (t) => {
   const script = axe();
   if (script === undefined) console.log("axe-core cannot be fetched: ACCESSIBILITY WAS NOT TRIED");
   for (const [name, options] of Object.entries({
@@ -290,7 +293,7 @@ async function meetAndPart(friends, restart) {
   for (const page of [anna, bert]) assert.deepEqual(await page.complaints(), []);
 }
 
-test("two friends meet, and part", async (t) => {
+test("two friends meet, and part", LIMIT, async (t) => {
   await rig.begin();
   await t.test("with servers that stop and start again", () =>
     meetAndPart(rig.friends, async () => {
@@ -319,7 +322,7 @@ test("two friends meet, and part", async (t) => {
   });
 });
 
-test("no server sees whether somebody moves, leaves or wants to be forgotten", async () => {
+test("no server sees whether somebody moves, leaves or wants to be forgotten", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Dmitri"));
   const visits = async (act) => {
@@ -345,7 +348,7 @@ test("no server sees whether somebody moves, leaves or wants to be forgotten", a
   for (const act of acts) assert.deepEqual(await visits(act), [["place", "look"], ["place", "look"]]);
 });
 
-test("a link for somebody else is taken only by who says so, and one that is of no use is not kept", async () => {
+test("a link for somebody else is taken only by who says so, and one that is of no use is not kept", LIMIT, async () => {
   const page = await browser();
   await enter(page, linkOf("Anna"));
   await page.goTo(linkOf("Bert"));
@@ -371,7 +374,7 @@ test("a link for somebody else is taken only by who says so, and one that is of 
   assert.equal(await kept(third), "{}{}");
 });
 
-test("the friends of `garblet demo friends` meet, and part", async () => {
+test("the friends of `garblet demo friends` meet, and part", LIMIT, async () => {
   const demonstration = await demonstrated(GARBLET, PACKAGE);
   try {
     await meetAndPart(demonstration.friends);

@@ -18,7 +18,7 @@ export const FOLDERS = { "*": path.join(ROOT, "examples/page"), ...Object.fromEn
 
 const there = existsSync(path.join(PARTY, "party_bg.wasm"));
 if (!there) console.log("the party for pages is not there\nTHE PARTY FOR PAGES WAS NOT TRIED");
-export const tried = (name, work) => test(name, { skip: !there, timeout: 120_000 }, work);
+export const tried = (name, work) => test(name, { skip: !there, timeout: 300_000 }, work);
 
 /** Things that tests have once they begin: the driver of browsers, the address of the page, a folder, and the environment and fingerprint of its owner. */
 export const office = {};

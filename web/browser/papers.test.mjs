@@ -12,8 +12,11 @@ import { pathToFileURL } from "node:url";
 import { axe, barriers } from "./axe.mjs";
 import { Browser, startDriver } from "./driver.mjs";
 
+/** A test that does not end is ended. */
+const LIMIT = { timeout: 300_000 };
+
 const { LAB, PICTURES, REPORT } = process.env;
-/** What a person may prefer; `barriers` where axe looks. In the light it looks once all is unfolded. */
+/** Preferences that a person may have; `barriers` where axe looks. In the light it looks once all is unfolded. */
 const SIZES = { light: {}, dark: { dark: true, barriers: true }, narrow: { width: 400, height: 800 } };
 
 let driver;
@@ -34,7 +37,7 @@ after(async () => {
 });
 
 for (const [name, size] of Object.entries(SIZES)) {
-  test(`the page is readable: ${name}`, async (context) => {
+  test(`the page is readable: ${name}`, LIMIT, async (context) => {
     await browser.look({ width: 1100, height: 900, ...size });
     const [wide, inner] = await browser.run(() => [document.documentElement.scrollWidth, window.innerWidth]);
     assert.ok(wide <= inner, `${wide} pixels of ${inner}: only tables scroll to the side`);
@@ -53,7 +56,7 @@ for (const [name, size] of Object.entries(SIZES)) {
 const HEIGHT_MAX = 7_000;
 const TEXT_MAX = 60_000;
 
-test("the page is short until something is unfolded, and begins with the answer", async (context) => {
+test("the page is short until something is unfolded, and begins with the answer", LIMIT, async (context) => {
   await browser.look({ width: 1100, height: 900 });
   const page = await browser.run(() => ({
     height: document.documentElement.scrollHeight,
@@ -74,7 +77,7 @@ test("the page is short until something is unfolded, and begins with the answer"
   assert.ok(page.worse > 1, "where the papers are better is said");
 });
 
-test("every paper has a section, tables and a plot with its values in words", async () => {
+test("every paper has a section, tables and a plot with its values in words", LIMIT, async () => {
   await browser.look({ width: 1100, height: 900 });
   const sections = await browser.run(() =>
     [...document.querySelectorAll("main > section:not(#summary)")].map((section) => ({
@@ -90,7 +93,7 @@ test("every paper has a section, tables and a plot with its values in words", as
   }
 });
 
-test("an unfolded table has its notes, a click on a head sorts, and points show their values", async () => {
+test("an unfolded table has its notes, a click on a head sorts, and points show their values", LIMIT, async () => {
   await browser.click("#lego-table-4 > details > summary");
   const [wide, card, notes] = await browser.run(() => {
     const card = document.querySelector("#lego-table-4");
@@ -113,7 +116,7 @@ test("an unfolded table has its notes, a click on a head sorts, and points show 
   await browser.click("#lego-table-4 > details > summary");
 });
 
-test("all that is folded can be read too, also on a narrow screen", async () => {
+test("all that is folded can be read too, also on a narrow screen", LIMIT, async () => {
   await browser.run(() => document.querySelectorAll("details").forEach((part) => (part.open = true)));
   for (const width of [1100, 400]) {
     await browser.look({ width, height: 900 });
@@ -125,7 +128,7 @@ test("all that is folded can be read too, also on a narrow screen", async () => 
   await browser.run(() => document.querySelectorAll("details").forEach((part) => (part.open = false)));
 });
 
-test("on paper tables are whole and nothing is folded, and the console has nothing to say", async () => {
+test("on paper tables are whole and nothing is folded, and the console has nothing to say", LIMIT, async () => {
   const hidden = () => browser.run(() => [...document.querySelectorAll("table.rows")].filter((table) => !table.checkVisibility()).length);
   assert.ok((await hidden()) > 20);
   // Where style sheets cannot show it, the events before and after printing do.

@@ -7,6 +7,9 @@ import path from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 
+/** A test that does not end is ended. */
+const LIMIT = { timeout: 120_000 };
+
 const { PACKAGE, VECTORS } = process.env;
 const module = (name) => import(pathToFileURL(path.join(PACKAGE, name)).href);
 const { Invitation, Job, Receipt, Visit, bitsOf, fromBase64, joinBits, load, numberOf, resume, toBase64, visit } =
@@ -18,7 +21,7 @@ const cases = JSON.parse(readFileSync(VECTORS, "utf8")).visits;
 const hex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const unpacked = (text, count) => Uint8Array.from({ length: count }, (_, at) => (hex(text)[at >> 3] >> (at & 7)) & 1);
 
-/** What a visit of a case begins with. */
+/** The options with which a visit of a case begins. */
 function given(known) {
   return {
     job: Job.decode(hex(known.job)),
@@ -34,7 +37,7 @@ function begin(known) {
   return Visit.begin(job, generator, cloud, receipt, inputs, hex(known.seed));
 }
 
-test("messages are those of native code, byte for byte", () => {
+test("messages are those of native code, byte for byte", LIMIT, () => {
   assert.ok(cases.length > 0);
   for (const known of cases) {
     const begun = begin(known);
@@ -52,7 +55,7 @@ test("messages are those of native code, byte for byte", () => {
   }
 });
 
-test("refusals tell the version of the state", () => {
+test("refusals tell the version of the state", LIMIT, () => {
   for (const known of cases) {
     const begun = begin(known);
     assert.equal(begun.hear("cloud", hex(known.refused_cloud)), "no-answer");
@@ -61,7 +64,7 @@ test("refusals tell the version of the state", () => {
   }
 });
 
-test("jobs and invitations say what is in them", () => {
+test("jobs and invitations say what is in them", LIMIT, () => {
   const known = cases[1];
   const { job, generator, cloud } = given(known);
   assert.equal(generator.serverName, "the generator");
@@ -79,7 +82,7 @@ test("jobs and invitations say what is in them", () => {
   assert.deepEqual(ports(job.outputsOf(generator)), [["y", `bits${known.outputs}`, known.outputs]]);
 });
 
-test("errors are errors of JavaScript, with a hint", () => {
+test("errors are errors of JavaScript, with a hint", LIMIT, () => {
   const known = cases[0];
   const { job, generator, cloud, receipt, inputs } = given(known);
   const seed = hex(known.seed);
@@ -103,7 +106,7 @@ test("errors are errors of JavaScript, with a hint", () => {
   }
 });
 
-test("a receipt counts on from another number, and never goes back", () => {
+test("a receipt counts on from another number, and never goes back", LIMIT, () => {
   const first = Receipt.first("ledger");
   const later = first.withCounter(2n ** 40n);
   assert.deepEqual([first.counter, later.counter], [0n, 2n ** 40n]);
@@ -114,7 +117,7 @@ test("a receipt counts on from another number, and never goes back", () => {
   assert.equal(begun.receipt.counter, 2n ** 40n + 1n);
 });
 
-test("numbers, bits and texts go over into each other", () => {
+test("numbers, bits and texts go over into each other", LIMIT, () => {
   assert.deepEqual(bitsOf(5, 4), Uint8Array.of(1, 0, 1, 0));
   assert.deepEqual(bitsOf(-1n, 3), Uint8Array.of(1, 1, 1));
   assert.equal(numberOf(bitsOf(2n ** 70n + 3n, 80)), 2n ** 70n + 3n);
@@ -171,7 +174,7 @@ function honest(known, life = 0) {
   return { "wss://g/": server(known.to_generator, known.from_generator), "wss://c/": server(known.to_cloud, known.from_cloud) };
 }
 
-test("a visit ends in its output, and everything was kept before", async () => {
+test("a visit ends in its output, and everything was kept before", LIMIT, async () => {
   for (const known of cases) {
     drawing(known);
     const given = options(known, honest(known));
@@ -187,14 +190,14 @@ test("a visit ends in its output, and everything was kept before", async () => {
   }
 });
 
-test("nothing is sent if it cannot be kept", async () => {
+test("nothing is sent if it cannot be kept", LIMIT, async () => {
   drawing(cases[0]);
   const server = () => assert.fail("something was sent");
   const keep = () => Promise.reject(new Error("no room"));
   await assert.rejects(visit(options(cases[0], { "wss://g/": server, "wss://c/": server }, { keep })), /no room/);
 });
 
-test("signs of life begin the time anew, and silence ends it", async () => {
+test("signs of life begin the time anew, and silence ends it", LIMIT, async () => {
   const known = cases[0];
   drawing(known);
   const patient = options(known, honest(known, 8), { timeoutMs: 150 });
@@ -207,7 +210,7 @@ test("signs of life begin the time anew, and silence ends it", async () => {
   });
 });
 
-test("a server that only says that it is there is given up in the end", async () => {
+test("a server that only says that it is there is given up in the end", LIMIT, async () => {
   const known = cases[0];
   drawing(known);
   let ends = false;
@@ -225,7 +228,7 @@ test("a server that only says that it is there is given up in the end", async ()
   assert.equal(first, "given up");
 });
 
-test("servers that send something else, too much or nothing are named", async () => {
+test("servers that send something else, too much or nothing are named", LIMIT, async () => {
   const known = cases[0];
   const wrong = [
     [({ speak }) => speak("text"), /has not answered/, /cloud, wss:\/\/c\/: it sent text/],
@@ -246,7 +249,7 @@ test("servers that send something else, too much or nothing are named", async ()
   }
 });
 
-test("who waits for a server is not held up when the other has none", async () => {
+test("who waits for a server is not held up when the other has none", LIMIT, async () => {
   const known = cases[0];
   drawing(known);
   const cloud = async ({ speak }) => {
@@ -261,13 +264,13 @@ test("who waits for a server is not held up when the other has none", async () =
   assert.ok(Date.now() - begin < 900);
 });
 
-test("a page that gives up is given up", async () => {
+test("a page that gives up is given up", LIMIT, async () => {
   drawing(cases[0]);
   const given = options(cases[0], {}, { signal: AbortSignal.timeout(20) });
   await assert.rejects(visit(given), { name: "TimeoutError" });
 });
 
-test("an input is dealt again for the version that servers tell", async () => {
+test("an input is dealt again for the version that servers tell", LIMIT, async () => {
   const known = cases[1];
   drawing(known);
   const jobs = [];
@@ -289,7 +292,7 @@ test("an input is dealt again for the version that servers tell", async () => {
 });
 
 // The last one: after a bug the module is not to be used.
-test("a bug is an error and holds nobody", async () => {
+test("a bug is an error and holds nobody", LIMIT, async () => {
   const caught = (async () => wasm.panicForTest())();
   await assert.rejects(caught, (error) => /a bug in Garblet: .*on purpose/s.test(error.message) && error.hint.length > 0);
 });

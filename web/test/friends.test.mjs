@@ -1,4 +1,4 @@
-// What the friend finder's page keeps of visits, whatever comes of them: done, not done, or not known. The client is a stub that says what
+// The friend finder's page keeps this of visits, whatever comes of them: done, not done, or not known. The client is a stub that says what
 // both servers said.
 
 import assert from "node:assert/strict";
@@ -6,6 +6,9 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, beforeEach } from "node:test";
+
+/** A test that does not end is ended. */
+const LIMIT = { timeout: 120_000 };
 
 const folder = mkdtempSync(path.join(tmpdir(), "visits-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -64,7 +67,7 @@ beforeEach(() => {
   person = new Person("Anna", { generator: "ws://one", cloud: "ws://other", jobs: { look: [job], place: [job] } }, invitations);
 });
 
-/** What both servers said, in the words of the client. */
+/** The answers of both servers, in the words of the client. */
 const said = (words, more) => Object.assign(new Error(`no output: ${words}`), { hint: "what to do" }, more);
 /** One server lies, or is gone: the other one has run the visit, or may have. */
 const UNKNOWN = [
@@ -76,18 +79,18 @@ const UNKNOWN = [
   new Error("the page has given up"),
 ];
 
-test("a visit that was done is kept no longer", async () => {
+test("a visit that was done is kept no longer", LIMIT, async () => {
   await person.place(HERE);
   assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
 });
 
-test("one that both servers prove was not done is kept no longer, and nothing has moved", async () => {
+test("one that both servers prove was not done is kept no longer, and nothing has moved", LIMIT, async () => {
   globalThis.error = said("both refuse", { isNeverRun: true });
   await assert.rejects(person.place(HERE));
   assert.deepEqual([person.unanswered, person.spot], [undefined, undefined]);
 });
 
-test("of whatever else one lying server says it is not known, and it is asked about again", async () => {
+test("of whatever else one lying server says it is not known, and it is asked about again", LIMIT, async () => {
   for (const error of UNKNOWN) {
     globalThis.error = error;
     await assert.rejects(person.place(HERE), (told) => told === error);
@@ -100,7 +103,7 @@ test("of whatever else one lying server says it is not known, and it is asked ab
   }
 });
 
-test("nothing new is dealt before it is known, unless the person waits no longer", async () => {
+test("nothing new is dealt before it is known, unless the person waits no longer", LIMIT, async () => {
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.place(HERE));
   await assert.rejects(person.place({ x: 3, y: 3 }));
@@ -112,7 +115,7 @@ test("nothing new is dealt before it is known, unless the person waits no longer
   assert.deepEqual(person.spot, { x: 3, y: 3 });
 });
 
-test("the same move that is asked for again is made again: another device may have moved the person since", async () => {
+test("the same move that is asked for again is made again: another device may have moved the person since", LIMIT, async () => {
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.place(HERE));
   globalThis.error = undefined;
@@ -121,7 +124,7 @@ test("the same move that is asked for again is made again: another device may ha
   assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
 });
 
-test("where a person is stays unknown if it waits no longer for a move, until it moves or looks", async () => {
+test("where a person is stays unknown if it waits no longer for a move, until it moves or looks", LIMIT, async () => {
   await person.place(HERE);
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.place({ x: 3, y: 3 }));
@@ -132,7 +135,7 @@ test("where a person is stays unknown if it waits no longer for a move, until it
   assert.deepEqual(person.spot, HERE);
 });
 
-test("whoever waits no longer for a look is where it was", async () => {
+test("whoever waits no longer for a look is where it was", LIMIT, async () => {
   await person.place(HERE);
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.look());
@@ -140,7 +143,7 @@ test("whoever waits no longer for a look is where it was", async () => {
   assert.deepEqual([person.unanswered, person.spot], [undefined, HERE]);
 });
 
-test("who leaves hears whether that was done, was not done, or is not known", async () => {
+test("who leaves hears whether that was done, was not done, or is not known", LIMIT, async () => {
   await person.place(HERE);
   globalThis.error = said("both refuse", { isNeverRun: true });
   assert.deepEqual([await person.leave(), person.spot], ["stays", HERE]);
@@ -154,7 +157,7 @@ test("who leaves hears whether that was done, was not done, or is not known", as
   assert.deepEqual([await person.leave(), person.spot], ["left", null]);
 });
 
-test("who leaves after a look without an answer is still on the map", async () => {
+test("who leaves after a look without an answer is still on the map", LIMIT, async () => {
   await person.place(HERE);
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.look());

@@ -21,7 +21,7 @@ const SOURCE = readFileSync(PROGRAM, "utf8");
 
 const there = existsSync(path.join(PARTY, "party_bg.wasm"));
 if (!there) console.log("the party for pages is not there\nJOBS OF PAGES WERE NOT TRIED");
-const tried = (name, work) => test(name, { skip: !there, timeout: 60_000 }, work);
+const tried = (name, work) => test(name, { skip: !there, timeout: 120_000 }, work);
 
 let garblet;
 let folder;

@@ -8,6 +8,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
 
+/** A test that does not end is ended. */
+const LIMIT = { timeout: 300_000 };
+
 const { ARCHIVE, TOOLS } = process.env;
 const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
 
@@ -32,12 +35,12 @@ before(() => {
   folder = mkdtempSync(path.join(tmpdir(), "package-"));
   writeFileSync(path.join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   // Nothing has to be fetched for it.
-  execFileSync("npm", ["install", "--offline", ...QUIET, path.resolve(ARCHIVE)], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("npm", ["install", "--offline", ...QUIET, path.resolve(ARCHIVE)], { cwd: folder, stdio: ["ignore", "ignore", "inherit"], ...LIMIT });
   installed = path.join(folder, "node_modules/garblet");
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test("npm installs what the package lists, and nothing else", () => {
+test("npm installs what the package lists, and nothing else", LIMIT, () => {
   assert.ok(WebAssembly.validate(readFileSync(path.join(installed, "party_bg.wasm"))));
   const { name, files } = JSON.parse(readFileSync(path.join(installed, "package.json"), "utf8"));
   assert.equal(name, "garblet");
@@ -46,7 +49,7 @@ test("npm installs what the package lists, and nothing else", () => {
   assert.deepEqual(readdirSync(path.join(folder, "node_modules")).filter((name) => !name.startsWith(".")), ["garblet"]);
 });
 
-test("its types are found and say what is wrong", () => {
+test("its types are found and say what is wrong", LIMIT, () => {
   const compiler = typescript();
   if (compiler === undefined) {
     console.log("typescript could not be had\nTHE TYPES WERE NOT TRIED");
@@ -72,7 +75,7 @@ function typescript() {
     mkdirSync(tools, { recursive: true });
     for (const name of ["package.json", "package-lock.json"]) copyFileSync(path.join(import.meta.dirname, name), path.join(tools, name));
     try {
-      execFileSync("npm", ["ci", ...QUIET], { cwd: tools, stdio: "ignore" });
+      execFileSync("npm", ["ci", ...QUIET], { cwd: tools, stdio: "ignore", ...LIMIT });
     } catch {
       return undefined;
     }

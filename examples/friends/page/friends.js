@@ -2,7 +2,7 @@
 
 import { TownMap, cellName, initials, markOf } from "./map.js";
 
-/** What needs the client for pages, which others put beside this page: it is loaded when the page can say that it is missing. */
+/** The part that needs the client for pages, which others put beside this page: it is loaded when the page can say that it is missing. */
 let visits;
 
 const find = (id) => document.getElementById(id);
@@ -10,7 +10,7 @@ const find = (id) => document.getElementById(id);
 const WHO = "garblet-friends-who";
 /** The longest wait for servers that a person who wants to be forgotten has. */
 const PARTING_MS = 10_000;
-/** What a person who wants to be forgotten is told, by what came of leaving the map. */
+/** The words for a person who wants to be forgotten, by the outcome of leaving the map. */
 const PARTINGS = {
   left: {
     text: "You have left the map, and this device has deleted everything about you. To come back, open your link.",
@@ -35,12 +35,12 @@ let map;
 let person;
 /** For each friend a spot, or `null`; nothing before the first look. */
 let seen;
-/** What is being done, as long as it is: a way to end it, and its end. */
+/** The work under way, as long as it is: a way to end it, and its end. */
 let busy;
-/** What `Try again` does. */
+/** The deed of `Try again`. */
 let again;
 
-// What is said.
+// The words.
 
 function say(text, state = "settled") {
   find("status").textContent = text;
@@ -123,7 +123,7 @@ function show() {
   find("leave").hidden = person.spot === null;
 }
 
-// What is done.
+// The deeds.
 
 /** Does one thing after another, and says so meanwhile. */
 function doing(words, work, retry) {
@@ -247,7 +247,7 @@ async function forget() {
   say(end.said);
 }
 
-// How it begins.
+// The beginning.
 
 /** The name of the person: of the link, of this window, or of the only one on this device. */
 async function whoIsThere() {

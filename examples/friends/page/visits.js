@@ -6,7 +6,7 @@ const PREFIX = "garblet-friends/";
 const STATE = "map";
 /** The bits of a coordinate. */
 const COORDINATE = 8;
-/** How often an input is dealt, if friends are faster. */
+/** The most times that an input is dealt, if friends are faster. */
 const ATTEMPTS = 8;
 
 /** The invitations in a link's fragment, as texts; none if there are none. */
@@ -77,12 +77,12 @@ export class Person {
     }
   }
 
-  /** Where the person is, as far as this device knows: `{x, y}`, `null` for nowhere, `undefined` for unknown. */
+  /** The place of the person, as far as this device knows: `{x, y}`, `null` for nowhere, `undefined` for unknown. */
   get spot() {
     return read(this.name)?.spot;
   }
 
-  /** What was begun and is not answered yet: `place` or `look`. */
+  /** The visit that was begun and is not answered yet: `place` or `look`. */
   get unanswered() {
     return read(this.name)?.begun?.program;
   }
@@ -156,7 +156,7 @@ export class Person {
     }
   }
 
-  /** What came of a visit, which is then no longer waited for. */
+  /** The outcome of a visit, which is then no longer waited for. */
   async ended(program, spot, visiting) {
     try {
       const { output, receipt } = await visiting;
