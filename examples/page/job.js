@@ -35,18 +35,18 @@ export function shown({ said }, sign) {
   const of = (number) => (number === party ? "you" : (parties[number]?.name ?? `party ${number}`));
   const gives = program.inputs.map(({ name, type, owner }) => `${of(owner)}: ${name}, ${type}`);
   const learns = program.outputs.map(({ name, type, recipients }) => {
-    const who = recipients === null ? ["both"] : recipients.map(of);
+    const who = recipients === null ? [parties.length === 2 ? "both" : "all"] : recipients.map(of);
     return `${who.join(" and ") || "nobody"}: ${name}, ${type}`;
   });
   const signed = parties.map(({ signed, wrong }, number) => `${of(number)}: ${signed ? "yes" : (wrong ?? "not yet")}`);
   const parts = [
     ["The job", [said.name]],
     ["You are", [own?.name ?? "not one of its parties: let its author write your fingerprint into it"]],
-    ["The other", parties.filter((one) => one !== own).map(({ name, fingerprint }) => `${name} ${fingerprint ?? "without a fingerprint"}`)],
+    [parties.length === 2 ? "The other" : "The others", parties.filter((one) => one !== own).map(({ name, fingerprint }) => `${name} ${fingerprint ?? "without a fingerprint"}`)],
     ["Who gives what", gives],
     ["Who learns what", learns],
     ["How it is computed", [`by the protocol ${said.protocol}, against a ${said.adversary} adversary`]],
-    ["How often a run computes it", [fields.batch === undefined ? "once" : `at most ${fields.batch} times, in this page once`]],
+    ["Evaluations in a run", [fields.batch === undefined ? "one" : `at most ${fields.batch}, of which this page makes one`]],
     ["Who has signed", signed],
     ["Its number, which the other must have too", [said.digest]],
     ["Note", notes],
@@ -66,6 +66,7 @@ function described(parts) {
 
 /** The fields for what this party gives. */
 export function fields({ said: { party, program } }) {
+  if (party === null) return [];
   const own = program.inputs.filter(({ owner }) => owner === party);
   if (own.length === 0) return [element("p", "You give nothing.")];
   const field = ({ name, type }, at) => {

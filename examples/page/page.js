@@ -38,12 +38,13 @@ const QUESTION_WORDS = [
   [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
   [/in `trust`/, ({ message }) => [message, "if they read this same fingerprint to you, enter it as theirs"]],
 ];
+const STRANGER = ["You are not one of the parties of this job", "let its author write the fingerprint that this page shows into it"];
 const JOB_WORDS = [
   ...OWN_WORDS,
   [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it to them"]],
   [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above, with this same job"]],
   [/in `trust`/, ({ message }) => [message, "the job names another: ask its author, or find out who waits there"]],
-  [/is not one of its parties/, () => ["You are not one of the parties of this job", "let its author write the fingerprint that this page shows into it"]],
+  [/is not one of its parties/, () => STRANGER],
   [/garblet job new/, ({ message }) => [message, "ask its author for the job and its program again"]],
   [/garblet job sign/, ({ message }) => [message, "open the job without these signatures, and sign it here"]],
 ];
@@ -103,8 +104,10 @@ const question = () => QUESTIONS[document.querySelector("[name=question]:checked
 /** The job that is open, if one is. */
 let agreement;
 
+/** The job that is open, in which the person has a part. *Errors*: none is open, or it is one of others. */
 function agreed() {
   if (agreement === undefined) throw unfit("The job is missing", "open the files that you were sent", "job");
+  if (agreement.said.party === null) throw unfit(...STRANGER, "job");
   return agreement;
 }
 

@@ -209,6 +209,9 @@ tried("a job is opened, shown and signed", async () => {
   const job = written("limits.toml", office.fingerprint);
   await choose(page, "#job", [job, program].join("\n"));
   await page.until(() => document.querySelector("#agreed").innerText.includes("not one of its parties"));
+  assert.equal(await text(page, "#given"), "");
+  await page.click("#begin");
+  await page.until(() => document.querySelector("#trouble").innerText.includes("You are not one of the parties of this job."));
   written("limits.toml", await own(page));
   // The same file again: a click on the field clears it first.
   await page.run(() => document.querySelector("#job").onclick());
@@ -216,7 +219,7 @@ tried("a job is opened, shown and signed", async () => {
   await page.until(() => document.querySelector("#agreed").innerText.includes("bob"));
   const said = await text(page, "#agreed");
   const { job: digest } = JSON.parse(command("job", "show", job, "--json"));
-  for (const words of ["by the protocol yao, against a semi-honest adversary", "once", "limits", `alice ${alice}`, "alice: limit, u32", "you: bids, [u32; 3]", "both: out0, u32", "you: not yet", digest]) assert.ok(said.includes(words), `${words} in ${said}`);
+  for (const words of ["by the protocol yao, against a semi-honest adversary", "Evaluations in a run\none\n", "limits", `alice ${alice}`, "alice: limit, u32", "you: bids, [u32; 3]", "both: out0, u32", "you: not yet", digest]) assert.ok(said.includes(words), `${words} in ${said}`);
 
   const covered = await page.run(() => document.querySelector("#agreed details").textContent);
   for (const words of ["protocolyao", "panicson", `party 1bob ${await own(page)}`]) assert.ok(covered.includes(words), `${words} in ${covered}`);
@@ -331,7 +334,7 @@ tried("files of others are checked before they are read, and shown as they are",
   const program = file("turned.garble.rs", hidden);
   const named = written("a job's.toml", bob, { program, words: ["--batch", "7"] });
   await opened(page, named, program);
-  await page.until(() => document.querySelector("#agreed").innerText.includes("at most 7 times"));
+  await page.until(() => document.querySelector("#agreed").innerText.includes("at most 7, of which this page makes one"));
   assert.match(await text(page, "#waits"), /^garblet run --job 'a job'\\''s\.toml' --input 0=FILE\.json /);
   const source = await page.run(() => document.querySelector("#source").textContent);
   assert.ok(source.startsWith("// \\u{202e}tnednepedni\n"), source);
