@@ -216,7 +216,7 @@ fn faults_have_their_place() {
         ),
         (23, b"\x04bool", b"\x05 bool", "byte 23: the type of a port is ` bool`, expected it as `bool`"),
         (29, b"b", b"a", "byte 15: component `both`: input port `a` appears twice"),
-        (43, &[1], &most, "byte 43: the number of gates is 18446744073709551615, expected at most 2147483646"),
+        (43, &[1], &most, "byte 43: the number of gates is 18446744073709551615, expected at most 2147483645"),
         (43, &[1], &[0], "byte 44: an output wire is -5, expected 0 or more, below 2"),
         (44, &[9], &[1], "byte 44: an operand of the gate of wire 2 is 0 wires before it, expected 1 to 2"),
         (44, &[9], &[13], "byte 44: an operand of the gate of wire 2 is 3 wires before it, expected 1 to 2"),
