@@ -85,9 +85,8 @@ async fn parties_of_one_session_meet_and_their_hellos_name_it() {
 async fn parties_of_other_sessions_do_not_meet_and_the_right_one_is_admitted() {
     for (own, other) in [(Some("right"), Some("wrong")), (Some("right"), None), (None, Some("wrong"))] {
         let (listener, address) = bound().await;
-        let short = Duration::from_millis(400);
-        let strange = Options { patience: short, timeout: short, ..options(2, &[1], other) };
-        let late = Options { patience: Duration::from_millis(600), ..options(1, &[2], own) };
+        let strange = Options { patience: Duration::from_millis(400), ..options(2, &[1], other) };
+        let late = Options { patience: Duration::from_millis(1200), ..options(1, &[2], own) };
         let (waited, refused) = tokio::join!(listener.accept(&late), connect(&address, &strange));
         let Err(NetError::AcceptTimeout { refused: named, .. }) = waited else { panic!("a party was admitted") };
         assert!(named[0].contains("another session: expected"), "{named:?}");
