@@ -20,7 +20,7 @@ pub enum Refusal {
         /// The seconds until it may run again; `None` if never.
         again_after: Option<u32>,
     },
-    /// The service has no inputs for this run.
+    /// The service lacks inputs or prepared material for this run.
     NoData,
     /// A session of this name is running.
     SessionInUse,
@@ -58,7 +58,7 @@ impl fmt::Display for Refusal {
             Refusal::UsedUp { again_after: Some(seconds) } => {
                 return write!(f, "the job has used up its runs; more are allowed in {seconds} s");
             }
-            Refusal::NoData => "it has no inputs for this run",
+            Refusal::NoData => "it lacks inputs or prepared material for this run",
             Refusal::SessionInUse => "a session of this name is running there",
             Refusal::Nameless => "it tells sessions of several parties apart by name, and ours has no name",
             Refusal::Closed => "it refuses everybody until its operator fixes a problem",

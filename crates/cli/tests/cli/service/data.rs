@@ -79,7 +79,7 @@ fn a_hanging_failing_or_wrong_command_gives_no_inputs_and_its_output_is_not_logg
         let mut service = company.start();
         // The call is not counted.
         for _ in 0..2 {
-            company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+            company.is_refused("bob", &service, "it lacks inputs or prepared material for this run", ASK);
         }
         let line = service.wait_for("no inputs");
         assert!(line.contains(reason), "{line}");
@@ -96,7 +96,7 @@ fn a_failing_command_is_not_started_for_every_caller() {
     company.configure("", &rule("bob", "often = { total = 9 }\ninputs = { exec = [\"./give\"], beat = \"100ms\" }\n"));
     let service = company.start();
     for _ in 0..8 {
-        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+        company.is_refused("bob", &service, "it lacks inputs or prepared material for this run", ASK);
     }
     let started = std::fs::read_to_string(&starts).expect("it was started").lines().count();
     assert!(started <= 4, "{started} starts for 8 callers");
@@ -173,13 +173,13 @@ fn folders_have_a_file_for_each_peer_or_job() {
         let fields = format!("often = {{ total = 9 }}\ninputs = {{ folder = \"inputs\", named_by = \"{by}\" }}\n");
         company.configure("", &rule("bob", &fields));
         let mut service = company.start();
-        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+        company.is_refused("bob", &service, "it lacks inputs or prepared material for this run", ASK);
         assert!(service.wait_for("no inputs").contains(&format!("no {file} or")), "{}", service.log());
         company.folder.file(&format!("inputs/{file}"), &format!("{{\"a\": {PLANTED}}}"));
         is_sum(&finish(company.call("bob", 3, &service, &[])), 3);
         // Two files for one caller are ambiguous.
         company.folder.file(&format!("inputs/{}", file.replace(".json", ".csv")), "a\n1\n");
-        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+        company.is_refused("bob", &service, "it lacks inputs or prepared material for this run", ASK);
     }
 }
 
@@ -216,7 +216,10 @@ fn an_unusable_or_short_store_costs_no_run_and_is_logged() {
     let stored = ["--store", &store, "--store-key", &key];
     let refused = || {
         let ran = finish(company.call_under(&out, ("bob", 8), &service, &stored));
-        ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n"));
+        ran.fails(
+            1,
+            &format!("error: the peer refuses: it lacks inputs or prepared material for this run\nhint: {ASK}\n"),
+        );
     };
     refused();
     // Something that is not a store is in its place.
@@ -371,7 +374,10 @@ fn while_its_own_list_is_unordered_a_service_refuses_callers_uncounted() {
     assert!(line.contains("sort = true"), "{line}");
     for _ in 0..2 {
         let ran = call_with_lists(&company, &service);
-        ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n"));
+        ran.fails(
+            1,
+            &format!("error: the peer refuses: it lacks inputs or prepared material for this run\nhint: {ASK}\n"),
+        );
     }
     assert!(!service.log().contains(&PLANTED.to_string()), "{}", service.log());
     drop(service);
@@ -413,7 +419,10 @@ fn a_new_configuration_changes_the_arrangement_of_lists() {
         let ran = call_with_lists(&company, &service);
         match is_served {
             true => assert_eq!(ran.stdout, LISTS, "{} {}", ran.stderr, service.log()),
-            false => ran.fails(1, &format!("error: the peer refuses: it has no inputs for this run\nhint: {ASK}\n")),
+            false => ran.fails(
+                1,
+                &format!("error: the peer refuses: it lacks inputs or prepared material for this run\nhint: {ASK}\n"),
+            ),
         }
     }
     let log = service.log();

@@ -177,7 +177,12 @@ fn a_pipe_folder_or_device_in_place_of_a_file_does_not_block() {
     company.configure("", &rule("bob", "often = { total = 9 }\ninputs = { file = \"pipe\" }\n"));
     service.signal(Signal::HUP);
     service.wait_for("the new configuration is in force");
-    company.is_refused("bob", &service, "it has no inputs for this run", "its operator's log says what is missing");
+    company.is_refused(
+        "bob",
+        &service,
+        "it lacks inputs or prepared material for this run",
+        "its operator's log says what is missing",
+    );
     company.configure("", &rule("bob", ""));
     service.signal(Signal::HUP);
     service.wait_for_all("the new configuration is in force", 2);
@@ -340,7 +345,12 @@ fn a_program_that_others_may_write_is_not_started() {
     let mut service = company.start();
     mode("bin/take", 0o777);
     mode("real/give", 0o777);
-    company.is_refused("bob", &service, "it has no inputs for this run", "its operator's log says what is missing");
+    company.is_refused(
+        "bob",
+        &service,
+        "it lacks inputs or prepared material for this run",
+        "its operator's log says what is missing",
+    );
     assert!(service.wait_for(" no inputs session=").contains("has mode 777, expected 755"), "{}", service.log());
 }
 

@@ -250,7 +250,12 @@ fn a_caller_without_data_leaves_little_behind() {
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { folder = \"none\" }\n"));
     let service = company.start();
     for _ in 0..6 {
-        company.is_refused("bob", &service, "it has no inputs for this run", "its operator's log says what is missing");
+        company.is_refused(
+            "bob",
+            &service,
+            "it lacks inputs or prepared material for this run",
+            "its operator's log says what is missing",
+        );
     }
     let receipts = std::fs::read_to_string(company.folder.path("state/receipts.jsonl")).expect("a log");
     assert_eq!(
