@@ -340,6 +340,7 @@ impl Parser<'_> {
                 self.next();
                 Err(fault.hint(match token.kind {
                     Kind::Word("use" | "mod") => "a source is a single file",
+                    Kind::Word("type") => "there are no names for types: write the type wherever it is meant",
                     Kind::Word("impl" | "trait") => "there are no methods of your own: write functions",
                     Kind::Word("static" | "let") => "outside of functions, declare constants: `const NAME: u8 = 1u8;`",
                     Kind::Symbol("}") => "is there an extra `}` before it?",

@@ -127,6 +127,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a[b]\n}",
         &["expected usize, got u8 @ 2:7 ? convert one of them with `as`"],
     ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a[1..3][0]\n}",
+        &[
+            "expected one index, got a range @ 2:7 ? there are no slices: take the elements one by one, for instance in a loop",
+        ],
+    ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    sort(a)\n}", &["expected an array, got u8 @ 2:10"]),
     (
         "struct Row { key: u8 }\npub fn main(a: [Row; 4], b: u8) -> [Row; 4] {\n    sort(a)\n}",

@@ -40,12 +40,7 @@ impl Checker<'_> {
                 self.all(parts.iter_mut())?;
                 Type::Tuple(parts.iter().map(|part| part.ty.clone()).collect())
             }
-            ExprKind::Index(array, index) => {
-                self.all([&mut **array, &mut **index])?;
-                let element = self.expect_array(&array.ty.clone(), array.span)?;
-                self.check(index, &USIZE)?;
-                element
-            }
+            ExprKind::Index(array, index) => self.index(array, index)?,
             // It has been checked.
             ExprKind::ToList(_) => return Ok(()),
             ExprKind::Len(x) => {
@@ -125,6 +120,18 @@ impl Checker<'_> {
                 }
             }
         }
+    }
+
+    /// The type of `array[index]`.
+    fn index(&mut self, array: &mut Expr, index: &mut Expr) -> Checked<Type> {
+        self.all([&mut *array, &mut *index])?;
+        let element = self.expect_array(&array.ty.clone(), array.span)?;
+        if let ExprKind::Range(..) = index.kind {
+            let hint = "there are no slices: take the elements one by one, for instance in a loop";
+            return self.refuse_with(index.span, "expected one index, got a range".into(), Some(hint.into()));
+        }
+        self.check(index, &USIZE)?;
+        Ok(element)
     }
 
     /// The type of `f64::from_bits(x)`.

@@ -69,6 +69,16 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
         &["expected a definition, got `impl` @ 1:1 ? there are no methods of your own: write functions"],
     ),
     (
+        "type T = u8;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected a definition, got `type` @ 1:1 ? there are no names for types: write the type wherever it is meant",
+        ],
+    ),
+    (
+        "pub fn main(a: Option, b: u8) -> u8 { b }",
+        &["there is no type `Option` @ 1:16 ? define an enum, with a variant for each case"],
+    ),
+    (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
         &["expected a pattern, got `struct` @ 2:9 ? `struct` is reserved: choose another name"],
     ),
