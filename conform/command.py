@@ -40,7 +40,11 @@ def free_address() -> str:
 
     A Mac has no other addresses of loopback.
     """
-    host = "127.0.0.1" if sys.platform == "darwin" else f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
+    host = (
+        "127.0.0.1"
+        if sys.platform == "darwin"
+        else f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
+    )
     with socket.create_server((host, 0)) as server:
         return f"{host}:{server.getsockname()[1]}"
 

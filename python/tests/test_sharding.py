@@ -158,8 +158,8 @@ def test_a_key_that_repeats_is_told_by_its_places_alone() -> None:
 @pytest.mark.parametrize(
     ("table", "key", "words"),
     [
-        ({"key": [1], "value": [2]}, None, "expected the name of the column of keys, got none"),
-        ({"key": [1], "value": [2]}, "id", "expected the name of the column of keys, got another name"),
+        ({"key": [1], "value": [2]}, None, "expected the name of the column of keys, got None"),
+        ({"key": [1], "value": [2]}, "id", "expected the name of the column of keys, got 'id'"),
         ([1, 2], "id", "expected a table with a column `id`, got a list"),
         ({"key": [1, 2], "value": [2]}, "key", "expected columns of one length"),
         ({"1": [1], 1: [2]}, "1", "expected columns of different names"),
@@ -355,8 +355,11 @@ def test_masks_are_for_numbers_and_panics_stay_panics() -> None:
     for output, words in (("out1", "expected an unsigned number of at most 64 bits, got bool"), ("out2", "got i8"), ("out3", "no output `out3`")):
         with pytest.raises(garblet.UsageError, match=words):
             program.masked(output, 0)
-    with pytest.raises(garblet.UsageError, match="clash|taken|twice|already"):
+    with pytest.raises(garblet.UsageError, match="output `out0`: a mask of party 0 would hide it from all"):
         masked.masked("out0", 0)
+    taken = garblet.compile("pub fn main(a: u8, out0_mask: u8) -> u8 { a ^ out0_mask }")
+    with pytest.raises(garblet.UsageError, match="clash|taken|twice|already|out0_mask"):
+        taken.masked("out0", 0)
     with pytest.raises(garblet.UsageError, match="output `out0`: expected an unsigned number"):
         program.batch(2).masked("out0", 0)
     assert garblet.compile("pub fn main(a: u64, b: u64) -> u64 { a ^ b }").masked("out0", 0).evaluate(a=1, b=2, out0_mask=2**64 - 3) == {"out0": 0}
