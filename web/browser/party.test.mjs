@@ -43,14 +43,14 @@ async function native(program, { party, page, inputs, args = [], at = "ws://127.
   return { url: `ws://127.0.0.1:${port}`, port, child, report };
 }
 
-/** Calls a function of the package in the page; an error is returned as `{ message, hint }`. */
+/** Calls a function of the package in the page; an error is returned as `{ message, hint, code }`. */
 function call(page, name, ...args) {
   const work = async (name, args) => {
     const package_ = await import("../garblet.js");
     try {
       return await package_[name](...args);
     } catch (error) {
-      return { message: error.message, hint: error.hint, name: error.name };
+      return { message: error.message, hint: error.hint, name: error.name, code: error.code };
     }
   };
   return page.run(work, name, args);
@@ -265,7 +265,9 @@ tried("every promise settles: a peer that dies, a page that gives up, a bug", as
 
   // Who opens a WebSocket and says nothing more, as long as the clock of JavaScript goes.
   const silent = await nobody(() => {});
-  assert.match((await call(page, "run", { ...given, url: silent.url, timeoutMs: 700 })).message, /no byte moved for 0\.7 s while we waited for the TLS handshake/);
+  const { message, code } = await call(page, "run", { ...given, url: silent.url, timeoutMs: 700 });
+  assert.match(message, /no byte moved for 0\.7 s while we waited for the TLS handshake/);
+  assert.equal(code, "silent");
   // A time-out that is longer than timers of JavaScript go is not over at once.
   await during({ ...given, url: silent.url, timeoutMs: 2 ** 31 + 1_000 });
   const first = await page.run(() => Promise.race([window.over, new Promise((done) => setTimeout(done, 1_500, "waits"))]));
@@ -276,6 +278,7 @@ tried("every promise settles: a peer that dies, a page that gives up, a bug", as
 
   const bug = await call(page, "panicForTest");
   assert.match(bug.message, /a bug in Garblet: [^]*on purpose/);
+  assert.equal(bug.code, "bug");
   assert.equal((await call(page, "compile", SOURCE)).andGates, 32);
 });
 
@@ -324,19 +327,18 @@ tried("options of another type are told, and not repeated", async () => {
   assert.equal(await said({ params: null }), "params: expected an object, got null");
   assert.equal(await said({ program: null }), "program: expected an object, got null");
   assert.equal(await said({ session: 0 }), "session: expected a string, got a value of type number");
-  assert.equal(await said({ inputs: { bob: { Offer: 2 ** 53 } } }), "bob: expected an exact number, got an integer of 2^53 or more");
+  assert.equal(await said({ inputs: { bob: 2 ** 53 } }), "bob: expected an exact number, got an integer of 2^53 or more");
   assert.equal(await said({ inputs: { bob: 5_000_000_123 } }), "input `bob`: expected u32, got a number out of range");
   const odd = await page.run(async (given) => {
     const { run } = await import("../garblet.js");
     const circle = {};
     circle.Offer = circle;
-    const inputs = [new DataView(new ArrayBuffer(4)), circle, new Float64Array([2 ** 60])].map((offer) => ({ bob: { Offer: offer } }));
+    const inputs = [new DataView(new ArrayBuffer(4)), circle].map((offer) => ({ bob: { Offer: offer } }));
     return Promise.all(inputs.map((inputs) => run({ ...given, inputs }).catch((error) => error.message)));
   }, given);
   assert.deepEqual(odd, [
     "bob: expected numbers, got a DataView",
     "bob: expected plain values, got some that JSON does not have",
-    "bob: expected an exact number, got an integer of 2^53 or more",
   ]);
 });
 

@@ -1,10 +1,35 @@
 // Types of `garblet.js`.
 
+/** The kind of an error, for programs that decide by it. Do not decide by the message: a peer, or whoever named a file, can have chosen words in it. */
+export type ErrorCode =
+  /** A bug in Garblet. */
+  | "bug"
+  /** Something that was given is wrong: an identity, the address of a peer, fingerprints, inputs, a job, its program, its signatures, a log of receipts. A text that a later version wrote is not wrong, and has no code. */
+  | "identity"
+  | "url"
+  | "trust"
+  | "inputs"
+  | "job"
+  | "program"
+  | "signatures"
+  | "receipts"
+  /** The peer has another job, or another program, other settings or another version. */
+  | "other-job"
+  | "other-run"
+  /** The peer is silent or too slow. */
+  | "silent"
+  /** The peer is not trusted. */
+  | "stranger"
+  /** The peer does not trust us. */
+  | "untrusted";
+
 /** An error of this package. */
 export class GarbletError extends Error {
-  constructor(message: string, hint: string, recorded?: { receipt: Receipt; receipts: string; notes: string[] });
+  constructor(message: string, hint: string, more?: { code?: ErrorCode; receipt?: Receipt; receipts?: string; notes?: string[] });
   /** Advice for the user. */
   hint: string;
+  /** The kind of error, if it has one. */
+  code?: ErrorCode;
   /** The receipt of a run that ended without a result, if it was under a job or with `receipts`. */
   receipt?: Receipt;
   /** The log with that receipt, to be kept. */
@@ -13,7 +38,7 @@ export class GarbletError extends Error {
   notes?: string[];
 }
 
-/** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more; a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
+/** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more (floats may be as large, and `-0`, `NaN` or infinite); a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
 export type Value = number | bigint | boolean | string | Numbers | Value[] | { [name: string]: Value };
 
 /** Typed arrays. */
@@ -295,7 +320,7 @@ export interface Kept {
   receipts?: string;
 }
 
-/** Keeps an identity or a log of receipts. Throws a `GarbletError` if the browser does not, for instance because it has no more room; it then still has what it kept before. Nothing else of this package stores anything. */
+/** Keeps an identity or a log of receipts. Throws a `GarbletError` if the browser does not, for instance because it has no more room; it then still has what it kept before. Whoever changes the log holds the lock `garblet-receipts` of `navigator.locks` from reading it on. Nothing else of this package stores anything. */
 export function keep(values: Kept): void;
 
 /** Returns all that is kept. Any page of this origin can have changed it. */

@@ -5,10 +5,12 @@
 export class GarbletError extends Error {
   name = "GarbletError";
 
-  constructor(message, hint, { receipt, receipts, notes } = {}) {
+  constructor(message, hint, { code, receipt, receipts, notes } = {}) {
     super(message);
     /** Advice for the user. */
     this.hint = hint;
+    /** The kind of error, for programs: a peer or a file can have chosen words of the message. */
+    this.code = code;
     /** The receipt of a run that has ended without a result, if one was asked for, the log with it, and remarks on that log. */
     this.receipt = receipt;
     this.receipts = receipts;
@@ -89,8 +91,10 @@ export async function run(options) {
   };
   if (onProgress !== undefined) typed("function", "onProgress", onProgress);
   const subject = job === undefined ? { program: written(program) } : agreed(job, program);
-  const asked = { ...subject, ...address(url), inputs: json(typed("object", "inputs", inputs)), identity: text("identity", identity), settings: json(settings), timeoutMs };
-  return JSON.parse(await call("run", asked, { onProgress, signal }));
+  const large = new Set();
+  const given = json(typed("object", "inputs", inputs), "inputs", large);
+  const asked = { ...subject, ...address(url), inputs: given, identity: text("identity", identity), settings: json(settings), timeoutMs };
+  return JSON.parse(await exactly(large, call("run", asked, { onProgress, signal })));
 }
 
 /** Reads a job, compiles its program, and says what a party is asked to agree to. */
@@ -170,8 +174,10 @@ export function forget(...names) {
 /** Computes as both parties, in this page, without a peer, for experiments. */
 export async function runTogether(options) {
   const { program, inputs, protocol = "yao", params = {}, signal } = members("options", options, ["program", "inputs", "protocol", "params", "signal"]);
-  const asked = { program: written(program), inputs: json(typed("object", "inputs", inputs)), protocol: text("protocol", protocol), params: json(texts(params)) };
-  return JSON.parse(await call("runTogether", asked, { signal }));
+  const large = new Set();
+  const given = json(typed("object", "inputs", inputs), "inputs", large);
+  const asked = { program: written(program), inputs: given, protocol: text("protocol", protocol), params: json(texts(params)) };
+  return JSON.parse(await exactly(large, call("runTogether", asked, { signal })));
 }
 
 /** Fails as a bug would. */
@@ -223,7 +229,7 @@ function written(program) {
 
 /** The address of a peer, and the part of it that messages name: the rest may be a token, and messages are in receipts. */
 function address(url) {
-  const wrong = (what) => new GarbletError(`url: ${what}`, "give ws://HOST:PORT, or the wss:// address of a relay to the peer");
+  const wrong = (what) => new GarbletError(`url: ${what}`, "give ws://HOST:PORT, or the wss:// address of a relay to the peer", { code: "url" });
   let read;
   try {
     read = new URL(url instanceof URL ? url : text("url", url).trim());
@@ -258,15 +264,13 @@ function typed(type, what, value) {
   throw new GarbletError(`${what}: expected ${type === "object" ? "an" : "a"} ${type}, got ${got}`, "see garblet.d.ts");
 }
 
-/** JSON in which integers may be `bigint`, and arrays of numbers typed. An error names only the member: names within it may reveal its variant. */
-function json(value, member = "inputs") {
+/** JSON in which integers may be `bigint`, and arrays of numbers typed. An error names only the member: names within it may reveal its variant. Members with integers that only a float has exactly are added to `large`; without that they are refused. */
+function json(value, member = "inputs", large = undefined) {
   try {
     return JSON.stringify(value, function (name, part) {
       if (this === value) member = name;
       if (typeof part === "bigint") return String(part);
-      if (Number.isInteger(part) && !Number.isSafeInteger(part)) {
-        throw new GarbletError(`${member}: expected an exact number, got an integer of 2^53 or more`, "give a bigint, or a string of digits");
-      }
+      if (typeof part === "number") return number(part, member, large);
       if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
       return ArrayBuffer.isView(part) ? Array.from(part) : part;
     });
@@ -275,6 +279,27 @@ function json(value, member = "inputs") {
     if (!(error instanceof TypeError)) throw error;
     throw new GarbletError(`${member}: expected plain values, got some that JSON does not have`, "see garblet.d.ts");
   }
+}
+
+/** A number that the module reads as exactly this one: what JSON has not is a text. With an exponent it is for floats only. */
+function number(value, member, large) {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  if (Object.is(value, -0)) return "-0";
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+  if (large === undefined) throw inexact(member);
+  large.add(member);
+  return value.toExponential().replace("e+", "e");
+}
+
+const inexact = (member) => new GarbletError(`${member}: expected an exact number, got an integer of 2^53 or more`, "give a bigint, or a string of digits");
+
+/** The value of a call, or its error, in which a large number that was meant for an integer is called one. */
+function exactly(large, called) {
+  return called.catch((error) => {
+    const [, name, got] = /^input `([^`]+)`.*, got (.*)$/.exec(error?.code === "inputs" ? error.message : "") ?? [];
+    throw large.has(name) && got === "a string" ? inexact(name) : error;
+  });
 }
 
 /** Calls a worker. A worker that crashed or was aborted is not used again. */
@@ -311,13 +336,13 @@ async function call(name, asked, { onProgress, signal } = {}) {
           fail(error);
         }
       } else if (data.bug !== undefined) {
-        fail(new GarbletError(data.bug, "please report it"));
+        fail(new GarbletError(data.bug, "please report it", { code: "bug" }));
       } else {
         // One worker is kept; others are not needed.
         if (idle === undefined) idle = worker;
         else worker.terminate();
         if (data.error === undefined) end(resolve, data.value);
-        else end(reject, new GarbletError(data.error.message, data.error.hint, JSON.parse(data.error.recorded ?? "{}")));
+        else end(reject, failure(data.error));
       }
     };
     worker.onerror = (event) => {
@@ -332,6 +357,11 @@ async function call(name, asked, { onProgress, signal } = {}) {
       fail(new GarbletError(error.message, "give texts, numbers, arrays and plain objects"));
     }
   });
+}
+
+/** The error of a call, as the worker tells it. */
+function failure({ message, hint, code, recorded = "{}" }) {
+  return new GarbletError(message, hint, { ...JSON.parse(recorded), code });
 }
 
 /** The module, unless the caller gives up before it is loaded. */

@@ -35,7 +35,7 @@ self.onmessage = async ({ data: { name, asked, module } }) => {
     self.postMessage({ value });
   } catch (error) {
     if (isBug(error)) bug(error);
-    else self.postMessage({ error: { message: error.message, hint: error.hint, recorded: error.recorded } });
+    else self.postMessage({ error: { message: error.message, hint: error.hint, code: error.code, recorded: error.recorded } });
   }
 };
 
@@ -51,7 +51,7 @@ self.addEventListener("unhandledrejection", (event) => {
 
 /** An error that the module did not throw itself has ended it: a bug, too deep a recursion, no memory. */
 function isBug(error) {
-  return error?.hint === undefined || String(error.message).startsWith("a bug in Garblet");
+  return error?.hint === undefined || error.code === "bug";
 }
 
 function bug(error) {

@@ -296,6 +296,10 @@ tried("a job is refused when it is read if no run under it can begin", async () 
   const stranger = await garblet.generateIdentity();
   const three = `${job("richer").text}\n[[party]]\nname = "carol"\nfingerprint = "${stranger.fingerprint}"\n`;
   assert.equal(await checked(three), "the job has 3 parties: expected 2, the number for yao");
+  // By a protocol that has any number of parties, but not in a page.
+  const many = `${job("many", { protocol: "gmw" }).text}\n[[party]]\nname = "carol"\nfingerprint = "${stranger.fingerprint}"\n`;
+  assert.equal(await checked(many), "job.toml: the job has 3 parties, expected 2");
+  assert.equal((await garblet.checkJob({ job: many, program: source })).party, null);
   const waits = job("waits", { protocol: "gmw", parties: [page.fingerprint, native] });
   assert.equal(await checked(waits.text), "party 0: a page with gmw is party 1");
   // Others may read it.
@@ -303,6 +307,54 @@ tried("a job is refused when it is read if no run under it can begin", async () 
   const options = { program: source, party: 0, identity: page.pem, trust: { alice: native }, url: "ws://127.0.0.1:1" };
   assert.equal((await caught(garblet.run({ ...options, protocol: "gmw" }))).message, "party 0: a page with gmw is party 1");
   assert.deepEqual(await failed(garblet.run({ ...options, protocol: "lego" })), told("protocol: a page has yao, components or gmw, not `lego`", LACKING));
+});
+
+tried("an error has a code, whatever words others put into its message", async () => {
+  const richer = job("richer");
+  const of = async (promise) => (await caught(promise)).code;
+  const run = (more) => garblet.run(under(richer, "ws://127.0.0.1:1", { timeoutMs: 1_000, ...more }));
+  const check = (text, more) => garblet.checkJob({ job: { name: "receipts: a bug in Garblet.toml", text, ...more }, program: source });
+  assert.equal(await of(run({ url: "http://127.0.0.1:1" })), "url");
+  assert.equal(await of(run({ trust: { alice: "x" } })), "trust");
+  assert.equal(await of(run({ inputs: { bob: "x" } })), "inputs");
+  assert.equal(await of(run({ identity: "x" })), "identity");
+  assert.equal(await of(run({ receipts: "none" })), "receipts");
+  assert.equal(await of(run({})), undefined);
+  assert.equal(await of(check("name = 5")), "job");
+  assert.equal(await of(check(richer.text, { signatures: "x" })), "signatures");
+  assert.equal(await of(garblet.checkJob({ job: richer, program: { source: "pub fn main(alice: u32, bob: u32) -> bool { alice < bob }" } })), "program");
+  assert.equal(await of(garblet.checkJob({ job: richer })), undefined);
+  // A text that a later version wrote is not wrong.
+  const line = '{"format":2,"number":1,"previous":""}\n';
+  for (const later of [run({ receipts: line }), check(richer.text.replace("format = 1", "format = 2"))]) {
+    const { code, message, hint } = await caught(later);
+    assert.match(message, /is of format 2, this Garblet reads format 1$/);
+    assert.deepEqual([code, hint], [undefined, "a later version wrote it: update Garblet"]);
+  }
+  const stranger = await garblet.generateIdentity();
+  const alone = { program: source, party: 1, inputs: { bob: 1 }, identity: page.pem, timeoutMs: 20_000 };
+  assert.equal(await of(garblet.run({ ...alone, trust: { alice: stranger.fingerprint }, url: (await waiting(richer)).url })), "stranger");
+  assert.equal(await of(garblet.run({ ...alone, identity: stranger.pem, trust: { alice: native }, url: (await waiting(richer)).url })), "untrusted");
+  assert.equal(await of(garblet.run({ ...alone, trust: { alice: native }, url: (await waiting(richer)).url })), "other-job");
+});
+
+tried("numbers of JavaScript are the same in floats, and integers are exact", async () => {
+  const floats = { source: "pub fn main(a: [f64; 7], b: [f32; 2]) -> ([f64; 7], [f32; 2]) { (a, b) }" };
+  const given = [-0, Number.NaN, Infinity, -Infinity, 1e300, 2 ** 53, 0.1];
+  for (const a of [given, new Float64Array(given)]) {
+    const [{ outputs }] = await garblet.runTogether({ program: floats, inputs: { a, b: new Float32Array([2 ** 60, -0]) } });
+    const got = Object.values(outputs).flat(3).flatMap((part) => (typeof part === "object" ? Object.values(part).flat(3) : [part]));
+    const expected = [-0, "NaN", "inf", "-inf", 1e300, 2 ** 53, 0.1, 2 ** 60, -0];
+    assert.equal(got.length, expected.length, JSON.stringify(outputs));
+    // Results have as few digits as read back the same in their type.
+    got.forEach((value, at) => assert.ok(Object.is(at < 7 ? value : Math.fround(value), expected[at]), `${value} is not ${expected[at]}`));
+  }
+  const integers = { source: "pub fn main(a: [u64; 2], b: u8) -> u64 { a[0] }" };
+  const refused = await failed(garblet.runTogether({ program: integers, inputs: { a: [1, 2 ** 60], b: 1 } }));
+  assert.deepEqual(refused, told("a: expected an exact number, got an integer of 2^53 or more", "give a bigint, or a string of digits"));
+  const [{ outputs }] = await garblet.runTogether({ program: integers, inputs: { a: [2n ** 60n, -0], b: 1 } });
+  assert.deepEqual(Object.values(outputs), [String(2n ** 60n)]);
+  assert.equal((await caught(garblet.describe({ source: "pub fn main(a: u8, b: u8) -> bool { a > b }", constants: { N: 2 ** 53 } }))).message, "N: expected an exact number, got an integer of 2^53 or more");
 });
 
 tried("options that the package does not have are refused by name", async () => {
@@ -400,9 +452,15 @@ async function examples(name, port) {
 
 tried("the examples of the book and of the package run as they are written", async () => {
   const stored = new Map();
-  globalThis.localStorage = { setItem: (key, value) => stored.set(key, value), getItem: (key) => stored.get(key) ?? null };
+  let isFull = false;
+  const setItem = (key, value) => {
+    if (isFull) throw new Error("quota exceeded");
+    stored.set(key, value);
+  };
+  const locked = new Set();
+  globalThis.localStorage = { setItem, getItem: (key) => stored.get(key) ?? null };
   globalThis.confirm = (said) => said.includes('"protocol": "yao"');
-  Object.defineProperty(globalThis, "navigator", { value: { locks: { request: (_, work) => work() } }, configurable: true });
+  Object.defineProperty(globalThis, "navigator", { value: { locks: { request: (name, work) => (locked.add(name), work()) } }, configurable: true });
   const log = console.log;
   console.log = () => {};
   try {
@@ -429,6 +487,17 @@ tried("the examples of the book and of the package run as they are written", asy
     await assert.rejects(recorded({ ...options, url: "ws://127.0.0.1:1", timeoutMs: 1_000 }), { name: "GarbletError" });
     assert.equal((await garblet.readReceipts(garblet.kept().receipts)).receipts.length, 2);
     assert.deepEqual(await different(readFileSync(at("native.jsonl"), "utf8")), []);
+    // Without room the result and the log are there all the same.
+    isFull = true;
+    const next = await waiting(richer);
+    const unkept = await recorded({ ...options, url: next.url });
+    await next.ended;
+    assert.equal(unkept.outputs.out0, true);
+    assert.match(unkept.unkept.message, /^receipts: the browser does not keep it/);
+    assert.equal((await garblet.readReceipts(unkept.receipts)).receipts.length, 3);
+    assert.equal((await garblet.readReceipts(garblet.kept().receipts)).receipts.length, 2);
+    isFull = false;
+    assert.deepEqual([...locked], ["garblet-receipts"]);
     const [, taking] = await examples("web/party/README.md", await url());
     const { take } = await taking();
     assert.equal((await take(...files, { bob: 7_000_000 }, page.pem)).outputs.out0, false);

@@ -10,7 +10,10 @@ use garblet_console::{failure::Failure, hints::explain};
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 
-use crate::surface::hint;
+use crate::{
+    code::{Code, Coded},
+    surface::hint,
+};
 
 /// An `Error` of JavaScript with a `hint`.
 pub(crate) type Thrown = JsValue;
@@ -27,9 +30,20 @@ pub(crate) fn set(object: &JsValue, name: &str, value: &JsValue) {
     let _ = Reflect::set(object, &name.into(), value);
 }
 
+/// The same error with a code.
+pub(crate) fn coded(thrown: Thrown, code: Code) -> Thrown {
+    set(&thrown, "code", &code.name().into());
+    thrown
+}
+
 /// The error for a failure in words.
 pub(crate) fn thrown(failure: &Failure) -> Thrown {
     failed(&failure.message, hint(failure))
+}
+
+/// The error for a failure that may have a code.
+pub(crate) fn thrown_coded(Coded { failure, code }: &Coded) -> Thrown {
+    code.iter().fold(thrown(failure), |thrown, code| coded(thrown, *code))
 }
 
 /// The error for mistakes in a source.
@@ -39,7 +53,7 @@ pub(crate) fn diagnosed(diagnostics: &Diagnostics) -> Thrown {
 
 /// The error for mistakes in inputs. It leaves out positions, which would reveal the lengths of earlier values.
 pub(crate) fn refused(diagnostics: &Diagnostics) -> Thrown {
-    told(diagnostics, |diagnostic| diagnostic.message.clone())
+    coded(told(diagnostics, |diagnostic| diagnostic.message.clone()), Code::Inputs)
 }
 
 fn told(diagnostics: &Diagnostics, line: impl Fn(&Diagnostic) -> String) -> Thrown {

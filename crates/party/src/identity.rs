@@ -3,7 +3,10 @@
 use wasm_bindgen::prelude::wasm_bindgen;
 use zeroize::Zeroizing;
 
-use crate::error::{Thrown, failed};
+use crate::{
+    code::Code,
+    error::{Thrown, coded, failed},
+};
 
 /// A key that a party keeps and proves to its peers. *Secret*.
 #[wasm_bindgen]
@@ -21,8 +24,10 @@ impl Identity {
     pub fn from_pem(pem: String) -> Result<Identity, Thrown> {
         let read = garblet::net::Identity::from_pem(&Zeroizing::new(pem));
         let hint = "give the text of the file that `garblet keygen` writes, or what `generateIdentity` returns";
-        read.map(Identity)
-            .map_err(|got| failed(&format!("no identity: expected an Ed25519 private key in PEM, got {got}"), hint))
+        read.map(Identity).map_err(|got| {
+            let what = format!("no identity: expected an Ed25519 private key in PEM, got {got}");
+            coded(failed(&what, hint), Code::Identity)
+        })
     }
 
     /// The key as text. *Secret*.

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use garblet::{
-    Config, Party, Protocol,
+    Config, Party, Plan, Protocol,
+    formats::value::KeyHash,
     net::{DEFAULT_TIMEOUT, Fingerprint},
 };
 use garblet_console::{
@@ -21,7 +22,8 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
-    error::{Thrown, failed, thrown},
+    code::{Code, Coded},
+    error::{Thrown, coded, ended, failed, thrown, thrown_coded},
     identity::Identity,
     program::Program,
 };
@@ -39,15 +41,18 @@ impl Job {
     /// use `effort` units of work.
     pub fn read(name: &str, text: &str, signatures: Option<String>, effort: Option<f64>) -> Result<Job, Thrown> {
         let read = || {
-            let job = of_text(Path::new(name), text).map_err(|failure| unable(name, text).unwrap_or(failure))?;
+            let wrong = |failure| unable(name, text).map_or_else(|| Coded::given(failure, Code::Job), Coded::from);
+            let job = of_text(Path::new(name), text).map_err(wrong)?;
             let place = Signatures::place(&job);
             let signatures = match signatures {
-                Some(text) => Signatures::read(&place, &text)?,
+                Some(text) => {
+                    Signatures::read(&place, &text).map_err(|failure| Coded::given(failure, Code::Signatures))?
+                }
                 None => Signatures::none(&place),
             };
             Ok(Job { signatures, job })
         };
-        let Job { job, signatures } = read().map_err(|failure: Failure| thrown(&failure))?;
+        let Job { job, signatures } = read().map_err(|failure: Coded| thrown_coded(&failure))?;
         let job = match effort {
             Some(units) => job.allowing(units as u64),
             None => job,
@@ -59,11 +64,18 @@ impl Job {
     pub fn program(&self, content: Option<Vec<u8>>) -> Result<Program, Thrown> {
         // Warnings are for authors.
         let (program, _) = heard(|| self.job.program_of(content.as_deref()));
-        program.map(|program| Program(Arc::new(program))).map_err(|failure| thrown(&failure))
+        let has_file = !self.job.program_args.program.starts_with(garblet::library::PREFIX);
+        let wrong = |failure| match content.is_some() && has_file {
+            true => thrown_coded(&Coded::given(failure, Code::Program)),
+            false => thrown(&failure),
+        };
+        program.map(|program| Program(Arc::new(program))).map_err(wrong)
     }
 
     /// Compares the names of the parties with those of `trust`, a JSON object of fingerprints by name, and describes the job as a JSON object. `own` is
     /// the identity of this party, if it has one.
+    ///
+    /// *Errors*: among others, a job of which a page with this identity could not begin a run.
     pub fn check(&self, program: &Program, trust: &str, own: Option<Identity>) -> Result<String, Thrown> {
         let (checked, mut notes) = heard(|| self.job.tell_names(&trusted(trust)?).map_err(|failure| thrown(&failure)));
         checked?;
@@ -71,6 +83,11 @@ impl Job {
         notes.extend(Some(ReachPart::of(&program.0).text().trim().to_string()).filter(|note| !note.is_empty()));
         let party = own.and_then(|own| self.job.party_of(own.0.fingerprint()));
         let config = party_of(&self.job, party).map_err(|failure| thrown(&failure))?;
+        if party.is_some() {
+            check_two(&self.job).map_err(|failure| thrown(&failure))?;
+            self.job.key_hash().map_or(Ok(()), |keys| texts(&keys, &program.0).map(drop))?;
+            Plan::new(program.0.clone(), 2, &config).map_err(|error| ended(&error))?;
+        }
         Ok(json!({
             "name": self.job.name,
             "digest": self.job.digest().to_string(),
@@ -146,6 +163,23 @@ pub(crate) fn check_calls(config: &Config, party: Option<Party>) -> Result<(), F
     }
 }
 
+/// Checks that a page can meet all others of a job.
+///
+/// *Errors*: it has more than two parties, or one.
+pub(crate) fn check_two(job: &job::Job) -> Result<(), Failure> {
+    let (parties, place) = (job.party_count(), job.path.display());
+    match parties {
+        2 => Ok(()),
+        _ => Err(Failure::call(format!("{place}: the job has {parties} parties, expected 2"))
+            .hint("a page computes with one peer")),
+    }
+}
+
+/// The program as the inputs of a job whose keys are texts are read. *Errors*: it has no keys.
+pub(crate) fn texts(keys: &KeyHash, program: &garblet::Program) -> Result<garblet::Program, Thrown> {
+    keys.texts(program).map_err(|error| failed(&format!("hash_keys: {error}"), "agree on another job"))
+}
+
 /// The failure of a job whose protocol a page does not have.
 fn unable(place: &str, text: &str) -> Option<Failure> {
     let protocol = protocol_of(text).filter(|name| name.parse::<Protocol>().is_err())?;
@@ -161,8 +195,8 @@ pub(crate) fn without(place: &str, protocol: &str) -> Failure {
 
 /// The fingerprints of a JSON object, with their names.
 fn trusted(trust: &str) -> Result<Vec<(String, Fingerprint)>, Thrown> {
-    let given: BTreeMap<String, String> = serde_json::from_str(trust)
-        .map_err(|_| failed(&"trust: expected an object of texts", "give each fingerprint by its name"))?;
+    let wrong = || failed(&"trust: expected an object of texts", "give each fingerprint by its name");
+    let given: BTreeMap<String, String> = serde_json::from_str(trust).map_err(|_| coded(wrong(), Code::Trust))?;
     fingerprints(&given)
 }
 
@@ -170,7 +204,10 @@ fn trusted(trust: &str) -> Result<Vec<(String, Fingerprint)>, Thrown> {
 pub(crate) fn fingerprints(given: &BTreeMap<String, String>) -> Result<Vec<(String, Fingerprint)>, Thrown> {
     let read = |(name, text): (&String, &String)| match text.parse() {
         Ok(fingerprint) => Ok((name.clone(), fingerprint)),
-        Err(error) => Err(failed(&format!("trust: {name}: {error}"), "give it as `garblet id` prints it")),
+        Err(error) => {
+            let wrong = failed(&format!("trust: {name}: {error}"), "give it as `garblet id` prints it");
+            Err(coded(wrong, Code::Trust))
+        }
     };
     given.iter().map(read).collect()
 }

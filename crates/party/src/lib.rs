@@ -3,6 +3,7 @@
 //! The whole protocol is here, with TLS and pinned identities, so a relay learns nothing. JavaScript has the WebSocket
 //! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker and notifies the page.
 
+mod code;
 mod error;
 mod identity;
 mod job;
@@ -15,7 +16,8 @@ mod words;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use error::failed;
+use code::Code;
+use error::{coded, failed};
 
 pub use identity::Identity;
 pub use job::Job;
@@ -29,7 +31,7 @@ pub use wire::Wire;
 pub fn start() {
     garblet_console::surface::speak_of(surface::SURFACE);
     std::panic::set_hook(Box::new(|bug| {
-        wasm_bindgen::throw_val(failed(&format!("a bug in Garblet: {bug}"), "please report it"));
+        wasm_bindgen::throw_val(coded(failed(&format!("a bug in Garblet: {bug}"), "please report it"), Code::Bug));
     }));
 }
 

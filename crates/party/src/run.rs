@@ -12,7 +12,7 @@ use garblet::{
 use garblet_console::{
     args::Param,
     failure::Failure,
-    hints::{explain, net_failure, panic_failure},
+    hints::{explain, panic_failure},
     job::Job,
     met::{self, Watched},
     output::heard,
@@ -27,9 +27,10 @@ use web_time::Instant;
 use zeroize::Zeroizing;
 
 use crate::{
-    error::{Thrown, ended, failed, refused, set, thrown},
+    code::{Code, Coded},
+    error::{Thrown, coded, ended, failed, refused, set, thrown, thrown_coded},
     identity::Identity,
-    job::{check_calls, fingerprints, party_of, without},
+    job::{check_calls, check_two, fingerprints, party_of, texts, without},
     program::Program,
     receipt::{Recorded, Recorder},
     wire::Wire,
@@ -88,16 +89,12 @@ impl Settings {
         let agreed = || {
             job.check_names(&names)?;
             job.check_program(program)?;
-            let (parties, place) = (job.party_count(), job.path.display());
-            if parties != 2 {
-                return Err(Failure::call(format!("{place}: the job has {parties} parties, expected 2"))
-                    .hint("a page computes with one peer"));
-            }
+            check_two(job)?;
             job.check_parties(program)?;
             let party = job.party_of_own(|| Ok(Some(own)), self.party)?;
             Ok((party, party_of(job, Some(party))?, job.settings(self.timeout())))
         };
-        let (party, config, settings) = agreed().map_err(|failure| thrown(&failure))?;
+        let (party, config, settings) = agreed().map_err(|failure: Failure| thrown(&failure))?;
         let trusted = match job.peer_of(party) {
             Some(peer) => vec![peer],
             None => self.trusted()?,
@@ -109,7 +106,7 @@ impl Settings {
     fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Thrown> {
         if self.trust.is_empty() {
             let hint = "give the peer's fingerprint, as `garblet id` prints it";
-            return Err(failed(&"trust: nobody is trusted", hint));
+            return Err(coded(failed(&"trust: nobody is trusted", hint), Code::Trust));
         }
         fingerprints(&self.trust)
     }
@@ -178,7 +175,8 @@ impl Run {
             let (log, notes) = heard(|| LogText::read("receipts", log));
             log.map(|log| Recorder { log, notes, settings, identity: own, names })
         });
-        let recorder = recorder.transpose().map_err(|failure| thrown(&failure))?;
+        let wrong = |failure| thrown_coded(&Coded::given(failure, Code::Receipts));
+        let recorder = recorder.transpose().map_err(wrong)?;
         Ok(Run { config, party, inputs, plan, options, program, recorder })
     }
 
@@ -201,7 +199,7 @@ impl Run {
     pub async fn meet(self, wire: &Wire, progress: Function) -> Result<String, Thrown> {
         let mut watched = Watched::default();
         let outcome = self.compute(wire, progress, &mut watched).await;
-        let outcome = outcome.map_err(|failure| wire.wrong().unwrap_or(failure));
+        let outcome = outcome.map_err(|failure| wire.wrong().map_or(failure, Coded::from));
         self.end(outcome, &watched)
     }
 
@@ -209,33 +207,33 @@ impl Run {
     pub fn unmet(self, reason: &str, hint: &str) -> Thrown {
         let failure = Failure::no_result(reason).hint(hint).of_class(Class::Network);
         match self.record(Err(&failure), &Watched::default()) {
-            Ok(recorded) => unsuccessful(&failure, recorded),
+            Ok(recorded) => unsuccessful(&failure.into(), recorded),
             Err(thrown) => thrown,
         }
     }
 }
 
 impl Run {
-    async fn compute(&self, wire: &Wire, progress: Function, watched: &mut Watched) -> Result<Outcome, Failure> {
-        let channel = connect_over(wire.stream(), &self.options).await.map_err(|error| net_failure(&error))?;
+    async fn compute(&self, wire: &Wire, progress: Function, watched: &mut Watched) -> Result<Outcome, Coded> {
+        let channel = connect_over(wire.stream(), &self.options).await.map_err(|error| Coded::from(&error))?;
         let mut ends: Ends = match self.config.protocol().is_mesh() {
-            true => Mesh::pair(self.party.0, channel).await.map_err(|error| net_failure(&error))?.into(),
+            true => Mesh::pair(self.party.0, channel).await.map_err(|error| Coded::from(&error))?.into(),
             false => channel.into(),
         };
         watched.begin(&mut ends, self.party);
         let progress = Box::new(Told::new(progress));
         let outcome = one_party(&self.plan, self.party, ends, &self.inputs, progress).await;
-        outcome.map_err(|error| explain(&error))
+        outcome.map_err(|error| Coded::from(&error))
     }
 
     /// The report or the error of a run, with its receipt if there is a log.
-    fn end(self, outcome: Result<Outcome, Failure>, watched: &Watched) -> Result<String, Thrown> {
+    fn end(self, outcome: Result<Outcome, Coded>, watched: &Watched) -> Result<String, Thrown> {
         let said = match &outcome {
-            Ok(outcome) => said(&self.program, &self.config, outcome),
+            Ok(outcome) => said(&self.program, &self.config, outcome).map_err(Coded::from),
             Err(failure) => Err(failure.clone()),
         };
         let outcome = outcome.map(|outcome| met::Outcome::of(outcome, watched.met.clone()));
-        let recorded = self.record(outcome.as_ref(), watched)?;
+        let recorded = self.record(outcome.as_ref().map_err(|ended| &ended.failure), watched)?;
         match said {
             Ok(mut report) => {
                 if let (Some(recorded), Some(report)) = (recorded, report.as_object_mut()) {
@@ -257,8 +255,8 @@ impl Run {
 }
 
 /// The error of a run without a result, with its receipt if there is a log.
-fn unsuccessful(failure: &Failure, recorded: Option<Recorded>) -> Thrown {
-    let thrown = thrown(failure);
+fn unsuccessful(failure: &Coded, recorded: Option<Recorded>) -> Thrown {
+    let thrown = thrown_coded(failure);
     if let Some(recorded) = recorded {
         set(&thrown, "recorded", &Value::from_iter(recorded.members()).to_string().into());
     }
@@ -316,8 +314,7 @@ fn ends(config: &Config) -> [Ends; 2] {
 
 /// The values of a party's inputs, in program order. Text keys are hashed if the parties do that.
 fn values(program: &garblet::Program, party: Party, inputs: &str, keys: Option<&KeyHash>) -> Result<Vec<Bits>, Thrown> {
-    let texts = keys.map(|keys| keys.texts(program)).transpose();
-    let texts = texts.map_err(|error| failed(&format!("hash_keys: {error}"), "agree on another job"))?;
+    let texts = keys.map(|keys| texts(keys, program)).transpose()?;
     let read = read_inputs(texts.as_ref().unwrap_or(program), party, "inputs", inputs);
     let mut values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
     let hashed = keys.map_or(Ok(()), |keys| keys.hash(program, &mut values));
