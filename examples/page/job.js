@@ -1,13 +1,16 @@
 // A job that a person opens in this page: all that it says, who signed it, and the fields for what to give.
 
-import { bytesOf, element, textOf, unfit, utf8 } from "./words.js";
+import { bytesOf, checkName, element, textOf, unfit, utf8 } from "./words.js";
 
 /** The most bytes of a job or its signatures, as the package has it, and of a program. */
 const JOB_BYTES_MAX = 2 ** 20;
 const PROGRAM_BYTES_MAX = 2 ** 26;
+/** The most characters of a source that are shown. */
+const SHOWN_MAX = 2 ** 16;
 
 /** Reads the files of a job. *Errors*: the files are not those of one job; one cannot be read. */
 export async function read(files) {
+  for (const file of files) checkName(file, "job");
   const named = (ends) => files.filter(({ name }) => name.endsWith(ends));
   const [jobs, signed] = [named(".toml"), named(".signatures")];
   const programs = files.filter((file) => !signed.includes(file) && !jobs.includes(file));
@@ -24,8 +27,11 @@ export async function read(files) {
 
 /** The source of a job's program, or another description where it has no text. */
 export function sourceOf({ program, said }) {
-  const source = program === undefined ? `${said.program.name}, a circuit of Garblet's library` : utf8(program.source);
-  return source ?? `${said.program.name}, a program in a binary form, with the digest ${said.program.digest}`;
+  const { name, digest } = said.program;
+  const source = program === undefined ? `${name}, a circuit of Garblet's library` : utf8(program.source);
+  if (source === undefined) return `${name}, a program in a binary form, with the digest ${digest}`;
+  if (source.length <= SHOWN_MAX) return source;
+  return `${source.slice(0, SHOWN_MAX)}\n… These are the first ${SHOWN_MAX} of ${source.length} characters. Open the program's own file to read the others.`;
 }
 
 /** All that a job says, for people. `sign` signs it. */
@@ -72,12 +78,13 @@ export function fields({ said: { party, program } }) {
   const field = ({ name, type }, at) => {
     const part = document.createElement("p");
     const id = `given-${at}`;
-    const input = Object.assign(document.createElement("input"), { id, type: "text", autocomplete: "off", spellcheck: false });
+    // Another field would join the lines of what is pasted.
+    const input = Object.assign(document.createElement("textarea"), { id, rows: 1, autocomplete: "off", spellcheck: false });
     input.dataset.input = name;
     part.append(element("label", `${name}, ${type}`, { htmlFor: id }), input);
     return part;
   };
-  return [...own.map(field), element("p", "Numbers and words as they are; lists and records as JSON, such as [1, 2, 3].", { className: "hint" })];
+  return [...own.map(field), element("p", "Numbers and words as they are; lists and records as JSON, such as [1, 2, 3], and in them NaN and inf in quotes.", { className: "hint" })];
 }
 
 /** All that stands in these fields. *Errors*: nothing in one of them; a list that is none. */
@@ -88,21 +95,25 @@ export function values(fields) {
     try {
       return [dataset.input, value(words)];
     } catch {
-      throw unfit(`What you give as ${dataset.input} is not JSON`, "write a list as [1, 2, 3]", id);
+      throw unfit(`What you give as ${dataset.input} is not JSON`, 'write a list as [1, 2, 3], and in it "NaN", "inf" and "-inf" in quotes', id);
     }
   };
-  return Object.fromEntries([...fields.querySelectorAll("input")].map(one));
+  return Object.fromEntries([...fields.querySelectorAll("textarea")].map(one));
 }
 
-/** A value as it is written. Long numbers become texts, since JavaScript rounds them. */
+/** A value as it is written. Numbers that JavaScript would round, or write otherwise, become texts. */
 export function value(words) {
   if (!/^[[{"]|^(true|false)$/.test(words)) return words;
-  const exact = (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token);
-  return JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|[-+.\deE]+/g, exact));
+  const isSame = (token) => String(Number(token)) === token && (Number.isSafeInteger(Number(token)) || !Number.isInteger(Number(token)));
+  const exact = (token) => (isNumber(token) && !isSame(token) ? `"${token}"` : token);
+  return JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g, exact));
 }
 
+/** Returns whether JSON has this as a number. */
+const isNumber = (token) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(token);
+
 /** The field of an input that an error of the package names. */
-export function fieldOf({ message }, fields) {
-  const name = /^input `([^`]+)`/.exec(message)?.[1];
-  return [...fields.querySelectorAll("input")].find(({ dataset }) => dataset.input === name)?.id;
+export function fieldOf({ code, message }, fields) {
+  const name = code === "inputs" ? /^input `([^`]+)`/.exec(message)?.[1] : undefined;
+  return [...fields.querySelectorAll("textarea")].find(({ dataset }) => dataset.input === name)?.id;
 }

@@ -2,8 +2,8 @@
 // the page is Bob, party 1.
 
 import { fieldOf, fields, read, shown, sourceOf, values } from "./job.js";
-import { alone, begun, compared, ended, forgotten, taken } from "./receipts.js";
-import { element, link, quoted, textOf, unfit, visible } from "./words.js";
+import { alone, begun, compared, ended, forgotten, isEmpty, taken } from "./receipts.js";
+import { element, link, put, quoted, textOf, unfit } from "./words.js";
 
 const RICHER = `// Who is richer?
 
@@ -27,27 +27,30 @@ const PARTY = 1;
 /** The most bytes of a list. */
 const LIST_BYTES_MAX = 2 ** 20;
 
-/** The package's messages are for programs. Some of them in words for those who have this page before them: the error, and what to do. */
-const OWN_WORDS = [
-  [/^receipts:/, () => ["The receipts that this browser keeps for this page were changed", "save them if you need them, and let this page forget them"]],
-  [/`timeoutMs`/, ({ message }) => [message, "the other may be stopped, overloaded or cut off: begin again, both together"]],
-];
-const QUESTION_WORDS = [
+/** The package's messages are for programs. Some of them in words for those who have this page before them: the error, and what to do. An error has a code by which it is known, since a peer or a file can have chosen words in its message. */
+const OWN_WORDS = {
+  receipts: ({ message, hint }) => [`The receipts that this browser keeps for this page were changed: ${message}`, hint, "Save them: once they are saved, this page can forget them and begin a new log"],
+  silent: ({ message }) => [message, "the other may be stopped, overloaded or cut off: begin again, both together"],
+};
+const OTHER_QUESTION = () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"];
+const QUESTION_WORDS = {
   ...OWN_WORDS,
-  [/program digest|job: ours/, () => ["The other's command is for another question, or of another version", "let them copy the command that is shown above"]],
-  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"]],
-  [/in `trust`/, ({ message }) => [message, "if they read this same fingerprint to you, enter it as theirs"]],
-];
+  "other-run": OTHER_QUESTION,
+  "other-job": OTHER_QUESTION,
+  untrusted: ({ message }) => [message, "let them end their command and copy the one that is shown above: it has your fingerprint"],
+  stranger: ({ message }) => [message, "if they read this same fingerprint to you, enter it as theirs"],
+};
 const STRANGER = ["You are not one of the parties of this job", "let its author write the fingerprint that this page shows into it"];
-const JOB_WORDS = [
+const ASK_AUTHOR = ({ message }) => [message, "ask its author for the job and its program again"];
+const JOB_WORDS = {
   ...OWN_WORDS,
-  [/job: ours/, () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it to them"]],
-  [/garblet trust add/, ({ message }) => [message, "let them end their command and copy the one that is shown above, with this same job"]],
-  [/in `trust`/, ({ message }) => [message, "the job names another: ask its author, or find out who waits there"]],
-  [/is not one of its parties/, () => STRANGER],
-  [/garblet job new/, ({ message }) => [message, "ask its author for the job and its program again"]],
-  [/garblet job sign/, ({ message }) => [message, "open the job without these signatures, and sign it here"]],
-];
+  "other-job": () => ["The other has another job", "compare its number with theirs: `garblet job show` prints it to them"],
+  untrusted: ({ message }) => [message, "let them end their command and copy the one that is shown above, with this same job"],
+  stranger: ({ message }) => [message, "the job names another: ask its author, or find out who waits there"],
+  job: ASK_AUTHOR,
+  program: ASK_AUTHOR,
+  signatures: ({ message }) => [message, "open the job without these signatures, and sign it here"],
+};
 
 /** All that belongs to a question: the program or the job, the input, the words for a result, and the commands of the other. */
 const QUESTIONS = {
@@ -58,7 +61,7 @@ const QUESTIONS = {
     words: QUESTION_WORDS,
     told: ({ out0 }) => ({ Alice: "The other is richer.", Bob: "You are richer.", Neither: "You both have the same." })[out0],
     prepared: () => `cat > richer.garble.rs <<'END'\n${RICHER}END\n[ -e garblet-wealth.json ] || echo '{"alice": 3000000}' > garblet-wealth.json`,
-    call: () => "richer.garble.rs --party 0 --input 0=garblet-wealth.json",
+    call: () => "richer.garble.rs --party 0 --input 0=garblet-wealth.json \\\n    --receipts garblet-receipts.jsonl",
     hint: "Then they open garblet-wealth.json in an editor and put what they have in place of 3000000. A number in a command would stay in the shell's history.",
   },
   common: {
@@ -72,7 +75,7 @@ const QUESTIONS = {
     },
     rows: ({ rows }) => rows.map((row) => row.key ?? row),
     prepared: () => "[ -e garblet-numbers.csv ] || printf '%s\\n' a 8 3 5 > garblet-numbers.csv",
-    call: () => `'${INTERSECTION}' \\\n    --party 0 --input 0=garblet-numbers.csv --sum-by-key`,
+    call: () => `'${INTERSECTION}' \\\n    --party 0 --input 0=garblet-numbers.csv --sum-by-key \\\n    --receipts garblet-receipts.jsonl`,
     hint: "Then they open garblet-numbers.csv in an editor and put their numbers, at most 256, below the a in place of 8, 3 and 5. Numbers in a command would stay in the shell's history.",
   },
   job: {
@@ -127,7 +130,7 @@ async function begin(isNew) {
     garblet ??= await loaded();
     identity = await inTurn(() => (isNew ? made() : (keptIdentity() ?? made())));
     for (const part of document.querySelectorAll("[data-why]")) part.hidden = part.dataset.why !== (why ?? "");
-    await taken(garblet, why !== "denied");
+    await taken(garblet);
     at("fingerprint").textContent = identity.fingerprint;
     show();
     at("starting").hidden = true;
@@ -142,13 +145,16 @@ async function begin(isNew) {
 }
 
 /** Works once no other tab of this page does this, so that two that begin together have one identity. */
-const inTurn = (work) => (navigator.locks === undefined ? work() : navigator.locks.request("garblet-identity", work));
+const inTurn = (work) => navigator.locks.request("garblet-identity", work);
 
-/** Loads the package. *Errors*: the browser cannot run it, or it is not beside the page. */
+/** Loads the package. *Errors*: the browser cannot run it, or not from where the page is; it is not beside the page. */
 async function loaded() {
   const lacking = ["WebAssembly", "Worker", "WebSocket"].filter((name) => typeof globalThis[name] === "undefined");
   if (lacking.length > 0) {
     throw unfit(`This browser has no ${lacking.join(" and no ")}, without which this page cannot compute`, "use a current Firefox, Chrome, Edge or Safari");
+  }
+  if (navigator.locks === undefined) {
+    throw unfit("This page was loaded over plain HTTP, where its tabs cannot wait for each other, and anybody on the way can change it", "open it from an https:// address, or serve it on this machine and open it at http://localhost");
   }
   try {
     const package_ = await import("../garblet.js");
@@ -165,7 +171,7 @@ function keptIdentity() {
   const { identity: pem } = garblet.kept();
   if (pem === undefined || why !== undefined) return undefined;
   return garblet.fingerprint(pem).then((fingerprint) => ({ pem, fingerprint }), (error) => {
-    if (!error.message.startsWith("no identity")) throw error;
+    if (error.code !== "identity") throw error;
     why = "unreadable";
     return made();
   });
@@ -178,35 +184,35 @@ async function made() {
     try {
       garblet.keep({ identity: pem });
     } catch {
-      why = "denied";
+      why = isEmpty() ? "denied" : "full";
     }
   }
   return { pem, fingerprint };
 }
 
-/** Works for a button, once the person agrees, unless another tab computes. */
-async function after(question, work) {
+/** Works for a button, once the person agrees, unless another tab computes. The result of the last run stays: a trouble is told beside the button. */
+async function after(question, trouble, work) {
   if (!confirm(question)) return;
+  tell(trouble);
   try {
     await alone(work);
-  } catch (error) {
-    complain(error, "Nothing was changed.");
+  } catch ({ message, hint }) {
+    tell(trouble, "Nothing was changed", message, hint);
   }
 }
 
-const renew = () => after("Make a new fingerprint? Those who know the old one will not recognise you, and its key cannot be had again.", () => begin(true));
+const renew = () => after("Make a new fingerprint? Those who know the old one will not recognise you, and its key cannot be had again.", "who-trouble", () => begin(true));
 
 /** Forgets the key, and keeps none from then on. */
 function forgetKey() {
-  return after("Forget the key? Those who know your fingerprint will not recognise you, and the key cannot be had again.", () => {
+  return after("Forget the key? Those who know your fingerprint will not recognise you, and the key cannot be had again.", "who-trouble", () => {
     garblet.forget("identity");
     why = "forgotten";
-    forget();
     return begin(true);
   });
 }
 
-const forgetReceipts = () => after("Forget all receipts? If you have not saved them, you cannot show any more what was computed.", () => forgotten(garblet));
+const forgetReceipts = () => after("Forget all receipts? If you have not saved them, you cannot show any more what was computed.", "receipt-trouble", () => forgotten(garblet));
 
 /** Follows another tab, which has changed what the browser keeps. */
 async function follow({ key, newValue }) {
@@ -217,7 +223,7 @@ async function follow({ key, newValue }) {
     if (newValue === null) why = "forgotten";
     await begin(newValue === null);
   } else if (of("garblet-receipts")) {
-    await taken(garblet, true);
+    await taken(garblet);
   }
 }
 
@@ -228,7 +234,6 @@ let opening;
 async function open(source) {
   opening?.abort();
   const own = (opening = new AbortController());
-  forget();
   tellJob(undefined);
   try {
     const { job, program } = await source;
@@ -246,7 +251,9 @@ const reopen = () => (agreement === undefined ? undefined : open(agreement));
 
 function chosen() {
   const files = [...at("job").files];
-  return files.length === 0 ? undefined : open(read(files));
+  if (files.length === 0) return undefined;
+  forget();
+  return open(read(files));
 }
 
 /** Shows a job and the fields for it, or that there is none. It is open only once everything is made. */
@@ -280,13 +287,23 @@ async function sign() {
 function show() {
   const asked = question();
   for (const part of document.querySelectorAll("[data-of]")) part.hidden = !part.dataset.of.split(" ").some((name) => QUESTIONS[name] === asked);
-  at("source").textContent = visible(asked.source());
+  put(at("source"), "");
+  if (at("exactly").open) showSource();
   at("theirs-why").textContent = asked.hint;
   at("prepared").textContent = asked.prepared();
-  const peer = asked === QUESTIONS.job ? "" : `--peer ${identity.fingerprint} `;
-  at("waits").textContent = `garblet run ${asked.call()} \\\n    ${peer}--timeout 10m \\\n    --listen ws://127.0.0.1:${port()}`;
   at("begin").textContent = asked === QUESTIONS.common ? "Find them" : asked === QUESTIONS.job ? "Compute" : "Compare";
+  showCommand();
 }
+
+/** Shows the command with which the other waits at the address. */
+function showCommand() {
+  const asked = question();
+  const peer = asked === QUESTIONS.job ? "" : `--peer ${identity.fingerprint} `;
+  put(at("waits"), `garblet run ${asked.call()} \\\n    ${peer}--timeout 10m \\\n    --listen ws://127.0.0.1:${port()}`);
+}
+
+/** Shows what exactly is computed, which may be long, once somebody wants to see it. */
+const showSource = () => put(at("source"), question().source());
 
 /** The port at which the other waits: that of the address, unless a web server is between. */
 function port() {
@@ -323,8 +340,8 @@ function numbers(text) {
     const isNumber = /^\d+$/.test(line);
     // The first line may be a heading, which has no digit.
     const isHeading = number === 0 && !/\d/.test(line);
-    if (!isNumber && !isHeading && line !== "") throw wrong(`Line ${number + 1}: expected a number, got "${line.slice(0, 40)}"`);
-    if (isNumber && BigInt(line) > NUMBER_MAX) throw wrong(`Line ${number + 1}: expected at most ${NUMBER_MAX}, got ${line.slice(0, 40)}`);
+    if (!isNumber && !isHeading && line !== "") throw wrong(`Line ${number + 1}: expected a number and nothing else`);
+    if (isNumber && BigInt(line) > NUMBER_MAX) throw wrong(`Line ${number + 1}: expected at most ${NUMBER_MAX}, got more`);
     if (isNumber) found.add(BigInt(line));
   });
   if (found.size === 0) throw wrong("The file has no number");
@@ -399,11 +416,15 @@ function tell(id, ...lines) {
 function complain(error, outcome) {
   say(outcome);
   const asked = question();
-  const [, own] = asked.words.find(([of]) => of.test(`${error.message} ${error.hint}`)) ?? [];
+  const own = Object.hasOwn(asked.words, error.code) ? asked.words[error.code] : undefined;
   tell("trouble", ...(own?.(error) ?? [error.message, error.hint]), ...(error.notes ?? []));
-  const place = /^(trust|url):/.exec(error.message)?.[1];
+  const place = ["trust", "url"].find((place) => place === error.code);
   const field = error.field ?? place ?? (asked === QUESTIONS.job ? fieldOf(error, at("given")) : undefined);
-  if (field === undefined) return;
+  if (field !== undefined) lead(field);
+}
+
+/** Leads the person to the field that has to be changed. */
+function lead(field) {
   at(field).setAttribute("aria-invalid", "true");
   at(field).focus();
 }
@@ -415,7 +436,7 @@ function sentence(words) {
 }
 
 function able(is) {
-  for (const id of ["begin", "renew", "forget", "forget-receipts", "job"]) at(id).disabled = !is;
+  for (const id of ["begin", "renew", "forget", "forget-receipts", "job", "theirs-log"]) at(id).disabled = !is;
   for (const choice of document.querySelectorAll("[name=question]")) choice.disabled = !is;
 }
 
@@ -440,13 +461,15 @@ async function copy(button) {
   }
 }
 
-/** Compares the receipts with those in the file of the other. */
+/** Compares the receipts with those in the file of the other. The result of the last run stays. */
 async function compare() {
-  forget();
+  tell("receipt-trouble");
+  at("theirs-log").removeAttribute("aria-invalid");
   try {
     await compared(garblet);
-  } catch (error) {
-    complain(Object.assign(error, { field: "theirs-log" }), "Nothing was compared.");
+  } catch ({ message, hint }) {
+    tell("receipt-trouble", "Nothing was compared", message, hint);
+    lead("theirs-log");
   }
 }
 
@@ -457,7 +480,9 @@ at("forget-receipts").onclick = forgetReceipts;
 for (const [id, then] of [["job", chosen], ["theirs-log", compare]]) Object.assign(at(id), { onclick: () => (at(id).value = ""), onchange: then });
 at("begin").onclick = compute;
 at("stop").onclick = () => giveUp?.abort(new Error("You gave up"));
-at("url").oninput = show;
+at("url").oninput = showCommand;
+at("exactly").ontoggle = () => at("exactly").open && showSource();
+addEventListener("beforeprint", showSource);
 for (const choice of document.querySelectorAll("[name=question]")) choice.onchange = () => (forget(), show());
 for (const button of document.querySelectorAll("[data-copies]")) button.onclick = () => copy(button);
 addEventListener("storage", follow);

@@ -2,74 +2,15 @@
 // node --test page.test.mjs, with PARTY (the package for npm), GARBLET (the command), PICTURES and TOOLS (folders) in the environment.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline";
 
 import { axe, barriers } from "./axe.mjs";
-import { FOLDERS, ROOT, browser, children, empty, file, office, own, tried } from "./meeting.mjs";
-import { freePorts, site } from "./servers.mjs";
+import { FOLDERS, ROOT, browser, empty, file, office, own, tried } from "./meeting.mjs";
+import { LIMITS, agreeing, aliceHas, choose, command, fill, opened, other, saved, settled, status, text, underJob, written } from "./person.mjs";
+import { site } from "./servers.mjs";
 
-const { GARBLET, PICTURES } = process.env;
+const { PICTURES } = process.env;
 
-const status = (page) => page.run(() => document.querySelector("#status").textContent);
-
-async function fill(page, values) {
-  await page.run((values) => {
-    for (const [id, value] of Object.entries(values)) {
-      document.getElementById(id).value = value;
-      document.getElementById(id).dispatchEvent(new Event("input"));
-    }
-  }, values);
-}
-
-const text = (page, selector) => page.run((selector) => document.querySelector(selector).innerText, selector);
-
-/** Runs in a shell what the page shows, as the other person would. The command is found by its name. */
-function shell(commands) {
-  const env = { ...office.env, PATH: `${path.dirname(GARBLET)}:${process.env.PATH}` };
-  return spawn("sh", ["-ec", commands], { cwd: office.folder, env, stdio: ["ignore", "pipe", "pipe"] });
-}
-
-/** All that a shell prints, and its status. */
-async function printed(child) {
-  let out = "";
-  child.stdout.on("data", (text) => (out += text));
-  const [status] = await once(child, "close");
-  return { out, status };
-}
-
-/** The other person, who prepares a file and waits as the page says, with something changed in these commands. */
-async function other(page, change = (commands) => commands, changed = (command) => command) {
-  const fingerprint = (await printed(shell(await text(page, "#theirs")))).out.trim().split(/\s/).at(-1);
-  const [port] = await freePorts(1);
-  await fill(page, { url: `ws://127.0.0.1:${port}`, trust: fingerprint });
-  for (const old of ["garblet-wealth.json", "garblet-numbers.csv"]) rmSync(path.join(office.folder, old), { force: true });
-  assert.equal((await printed(shell(change(await text(page, "#prepared"))))).status, 0);
-  const child = shell(changed(await text(page, "#waits")));
-  children.push(child);
-  const result = printed(child);
-  let said = "";
-  for await (const line of createInterface({ input: child.stderr })) {
-    said += `${line}\n`;
-    if (line.startsWith("listening on")) break;
-  }
-  assert.match(said, /listening on/);
-  child.stderr.resume();
-  return { fingerprint, result };
-}
-
-async function choose(page, selector, name) {
-  const element = await page.ask("POST", "/element", { using: "css selector", value: selector });
-  await page.ask("POST", `/element/${Object.values(element)[0]}/value`, { text: name });
-}
-
-/** Lets the person agree to all that the page asks. */
-const agreeing = (page) => page.run(() => void (globalThis.confirm = () => true));
-
-const settled = (page) => page.until(() => document.querySelector("#underway").hidden && !document.querySelector("#status").textContent.includes("…"));
 tried("a page finds out who is richer, with the commands that it shows", async () => {
   const page = await browser();
   const identities = new Set();
@@ -85,6 +26,9 @@ tried("a page finds out who is richer, with the commands that it shows", async (
     assert.equal(ended, 0);
     assert.match(await text(page, "#costs"), /^[\d,]+ bytes were exchanged, in \d/);
   }
+  // The commands as they are leave receipts for both.
+  await choose(page, "#theirs-log", path.join(office.folder, "garblet-receipts.jsonl"));
+  await page.until(() => document.querySelector("#compared").innerText.includes("Yours 3 and theirs 3: the same run; each received what the other sent."));
   assert.equal(identities.size, 1, "the first command shows the same fingerprint again");
   await other(page);
   await fill(page, { trust: await own(page) });
@@ -118,7 +62,7 @@ tried("two lists are intersected, with the commands that the page shows, and nei
   assert.match(await text(page, "#trouble"), /^The other's list was not in order[^]*with --sum-by-key\./);
   await choose(page, "#file", file("words.csv", "number\n1\ntwo\n"));
   await page.click("#begin");
-  await page.until(() => document.querySelector("#trouble").textContent.includes('Line 3: expected a number, got "two"'));
+  await page.until(() => document.querySelector("#trouble").textContent.includes("Line 3: expected a number and nothing else."));
   assert.deepEqual(await page.run(() => [document.activeElement.id, document.querySelectorAll("#rows li").length]), ["file", 0]);
   assert.deepEqual(await page.complaints(), []);
 });
@@ -134,12 +78,14 @@ tried("what a person has left out or mistyped is said beside the button, and lea
   await refused({ wealth: "5" }, "The fingerprint of the other is missing.", "trust");
   await refused({ trust: office.fingerprint, wealth: "4294967296" }, "Expected a whole number from 0 to 4294967295.", "wealth");
   await refused({ wealth: "-1" }, "Expected a whole number", "wealth");
+  // Lines that are pasted are not joined.
+  await refused({ wealth: "12\n34" }, "Expected a whole number", "wealth");
   await refused({ wealth: "" }, "What you have is missing.", "wealth");
   await page.click("[value=common]");
   await refused({}, "Your list is missing.", "file");
   await choose(page, "#file", file("long.csv", Array.from({ length: 257 }, (_, at) => at).join("\n")));
   await refused({}, "The file has 257 numbers, the most is 256.", "file");
-  for (const [content, expected] of [["3,\n5\n", 'Line 1: expected a number, got "3,".'], ["a\r-3\r5", 'Line 2: expected a number, got "-3".'], ["a\n", "The file has no number."], ["18446744073709551616", "Line 1: expected at most 18446744073709551615"]]) {
+  for (const [content, expected] of [["3,\n5\n", "Line 1: expected a number and nothing else."], ["a\r-3\r5", "Line 2: expected a number and nothing else."], ["a\n", "The file has no number."], ["18446744073709551616", "Line 1: expected at most 18446744073709551615, got more."]]) {
     await choose(page, "#file", file("wrong.csv", content));
     await refused({}, expected, "file");
   }
@@ -148,56 +94,6 @@ tried("what a person has left out or mistyped is said beside the button, and lea
   for (const url of ["127.0.0.1:7700", "localhost:7700", "https://127.0.0.1:7700"]) await refused({ wealth: "5", url, trust: office.fingerprint }, "expected an address that begins with ws:// or wss://", "url");
   await refused({ url: "ws://127.0.0.1:7700", trust: "abcd" }, "fingerprint has 4 characters", "trust");
 });
-
-/** The content of the file that a link of the page saves. */
-async function saved(page, selector, name) {
-  rmSync(path.join(office.folder, name), { force: true });
-  await page.cdp("Page.setDownloadBehavior", { behavior: "allow", downloadPath: office.folder });
-  await page.click(selector);
-  for (let left = 100; left > 0; left -= 1) {
-    await new Promise((done) => setTimeout(done, 100));
-    if (existsSync(path.join(office.folder, name))) return readFileSync(path.join(office.folder, name), "utf8");
-  }
-  return assert.fail(`${name} was not saved`);
-}
-
-/** A function with an input of each, and a job for it with Alice, who has a terminal, and Bob, who has this fingerprint. */
-const LIMITS = "pub fn main(limit: u32, bids: [u32; 3]) -> u32 { if bids[0] > limit { bids[0] } else { bids[1] + bids[2] } }\n";
-
-const command = (...words) => execFileSync(GARBLET, words, { encoding: "utf8", env: office.env, cwd: office.folder, stdio: ["ignore", "pipe", "pipe"] });
-
-/** The fingerprint of Alice. */
-function aliceHas() {
-  if (!existsSync(path.join(office.folder, "alice.pem"))) command("keygen", "alice.pem");
-  return command("id", "alice.pem").trim();
-}
-
-/** Writes a job. */
-function written(name, bob, { program = file("limits.garble.rs", LIMITS), words = [] } = {}) {
-  const job = path.join(office.folder, name);
-  rmSync(job, { force: true });
-  command("job", "new", program, "--party", `alice=${aliceHas()}`, "--party", `bob=${bob}`, "--name", path.parse(name).name.replace("'", ""), "--out", job, ...words);
-  return job;
-}
-
-/** Opens a job in the page, with its program. */
-async function opened(page, ...files) {
-  await page.run(() => document.querySelector("#job").onclick());
-  await choose(page, "#job", files.join("\n"));
-}
-
-/** Computes under the job that is open, with Alice, who runs the command that the page shows, with something changed in it. */
-async function underJob(page, change = (command) => command) {
-  const [port] = await freePorts(1);
-  await fill(page, { url: `ws://127.0.0.1:${port}` });
-  file("FILE.json", '{"limit": 7}');
-  const child = shell(`${change(await text(page, "#waits"))} --identity alice.pem --receipts alice.jsonl`);
-  children.push(child);
-  for await (const line of createInterface({ input: child.stderr })) if (line.startsWith("listening on")) break;
-  child.stderr.resume();
-  await page.click("#begin");
-  await settled(page);
-}
 
 tried("a job is opened, shown and signed", async () => {
   const page = await browser();
@@ -258,8 +154,13 @@ tried("a job is run, and its receipts fit the other's", async () => {
 
   // The page compares the receipts too.
   await choose(page, "#theirs-log", path.join(office.folder, "alice.jsonl"));
-  await page.until(() => document.querySelector("#compared").innerText === "Yours 1 and theirs 1: the same run; each received what the other sent.");
-  assert.equal(await text(page, "#count"), "One receipt, which this browser keeps");
+  await page.until(() => document.querySelector("#compared").innerText.includes("Yours 1 and theirs 1: the same run; each received what the other sent.\n"));
+  assert.ok((await text(page, "#compared")).startsWith("Compared with alice.jsonl:\n"));
+  assert.equal(await text(page, "#count"), `One receipt, which this browser keeps.\nThe last digest: ${JSON.parse(log).digest}`);
+  assert.deepEqual([await status(page), await text(page, "#rows")], ["The result of the job:", "out0 = 42"], "the result stays");
+  await choose(page, "#theirs-log", job);
+  await page.until(() => document.querySelector("#receipt-trouble").innerText.startsWith("Nothing was compared."));
+  assert.deepEqual([await status(page), await text(page, "#rows"), await text(page, "#compared")], ["The result of the job:", "out0 = 42", ""]);
 
   // The other takes another job, and this run is in the log too.
   written("others.toml", await own(page));
@@ -336,8 +237,20 @@ tried("files of others are checked before they are read, and shown as they are",
   await opened(page, named, program);
   await page.until(() => document.querySelector("#agreed").innerText.includes("at most 7, of which this page makes one"));
   assert.match(await text(page, "#waits"), /^garblet run --job 'a job'\\''s\.toml' --input 0=FILE\.json /);
-  const source = await page.run(() => document.querySelector("#source").textContent);
-  assert.ok(source.startsWith("// \\u{202e}tnednepedni\n"), source);
+  // It is written out once somebody wants to see it, and not with each key that is pressed.
+  const source = () => page.run(() => document.querySelector("#source").textContent);
+  assert.equal(await source(), "");
+  await page.click("#exactly summary");
+  await page.until(() => document.querySelector("#source").textContent !== "");
+  assert.ok((await source()).startsWith("// \\u{202e}tnednepedni\n"), await source());
+  await page.run(() => void (document.querySelector("#source").firstChild.isTheSame = true));
+  await fill(page, { url: "ws://127.0.0.1:7711" });
+  assert.match(await text(page, "#waits"), /:7711$/);
+  assert.equal(await page.run(() => document.querySelector("#source").firstChild.isTheSame), true);
+  const long = file("long.garble.rs", `${LIMITS}${"// more\n".repeat(10_000)}`);
+  await opened(page, written("long.toml", bob, { program: long }), long);
+  await page.until(() => document.querySelector("#source").textContent.includes("These are the first 65536 of"));
+  assert.ok((await source()).length < 66_000);
 
   const refused = async (files, expected) => {
     await opened(page, ...files);
@@ -349,7 +262,10 @@ tried("files of others are checked before they are read, and shown as they are",
   await refused([file("bytes.toml", Buffer.from([255, 254]))], "bytes.toml is not a text in UTF-8.");
   await refused([file("long.toml", "#".repeat(2 ** 20 + 1))], "long.toml has 1048577 bytes, the most is 1048576.");
   await refused([file("a\u202elmot.toml", "")], "The file a\\u{202e}lmot.toml has a name with characters that cannot be seen.");
+  await refused([named, program, file("a\u3164b.toml", "")], "The file a\\u{3164}b.toml has a name");
   await refused([named], "the content of");
+  // Words in a name decide nothing.
+  await refused([file("receipts: `timeoutMs` garblet trust add.toml", "name = 5")], "Ask its author for the job and its program again.");
   await refused([named, file("other.garble.rs", LIMITS.replace("bids[1] +", "bids[0] +"))], "Ask its author for the job and its program again.");
 
   await page.click("[value=common]");
@@ -361,85 +277,21 @@ tried("files of others are checked before they are read, and shown as they are",
 
 tried("words, quotes and values are made as shells, people and the package read them", async () => {
   const page = await browser();
-  const [quoted, values, seen] = await page.run(async () => {
+  const [quoted, values, seen, parts, named] = await page.run(async () => {
     const [words, job] = [await import("./words.js"), await import("./job.js")];
     return [
       ["a.toml", "-a.toml", "a b", "it's", "$(rm)", "\u00e9", ""].map(words.quoted),
-      ["5", "12345678901234567890", '[12345678901234567890, 1.5, "12345678901234567890"]', '{"a": -12345678901234567890}', "true", "a word"].map((text) => job.value(text)),
-      ["a\u202eb\u001b", "\u200d a\n\t\u00e9"].map(words.visible),
+      ["5", "12345678901234567890", '[12345678901234567890, 1.5, "12345678901234567890"]', '{"a": -12345678901234567890}', "true", "a word", "[-0.0, 1e400, 1e300, 16777217.0, 9007199254740992, -0, true, 0.1]"].map((text) => job.value(text)),
+      ["a\u202eb\u001b", "\u200d a\n\t\u00e9", "\u3164\u115f\u2800\u034f\u00a0\u3000a\ufe0f", "\u2764\ufe0f"].map(words.visible),
+      [...words.element("p", "who: \u05d0\u05d1 \u05d2: 5, \u0627").childNodes].map(({ nodeName, textContent }) => `${nodeName} ${textContent}`),
+      await job.read([new File([""], "a.toml"), new File([""], "b\nc.toml")]).catch(({ message }) => message),
     ];
   });
   assert.deepEqual(quoted, ["a.toml", "./-a.toml", "'a b'", "'it'\\''s'", "'$(rm)'", "'\u00e9'", "''"]);
-  assert.deepEqual(values, ["5", "12345678901234567890", ["12345678901234567890", 1.5, "12345678901234567890"], { a: "-12345678901234567890" }, true, "a word"]);
-  assert.deepEqual(seen, ["a\\u{202e}b\\u{1b}", "\u200d a\n\t\u00e9"]);
-});
-
-tried("receipts are one log, whatever the browser keeps", async () => {
-  const page = await browser();
-  await page.click("[value=job]");
-  const job = written("limits.toml", await own(page));
-  await opened(page, job, path.join(office.folder, "limits.garble.rs"));
-  await page.until(() => document.querySelector("#given-0") !== null);
-  const compute = async (given) => {
-    await fill(page, { url: "ws://127.0.0.1:1", "given-0": given });
-    await page.click("#begin");
-    await settled(page);
-    return text(page, "#trouble");
-  };
-  const kept = () => page.run(() => localStorage.getItem("garblet-receipts")?.trim().split("\n").length ?? 0);
-  // An input of another type is found before there is a run, and leads to its field.
-  assert.match(await compute("[1, 2]"), /^Input `bids`/);
-  assert.deepEqual([await page.run(() => document.activeElement.id), await kept()], ["given-0", 0]);
-  assert.match(await compute("[1, 2, 3]"), /no WebSocket could be opened/);
-  assert.equal(await kept(), 1);
-
-  // A browser that has no more room says so, before a run and behind one.
-  const full = (key) =>
-    page.run((key) => {
-      globalThis.setItem ??= Storage.prototype.setItem;
-      Storage.prototype.setItem = function (name, value) {
-        if (name === key) throw new DOMException("full", "QuotaExceededError");
-        return globalThis.setItem.call(this, name, value);
-      };
-    }, key);
-  await full("garblet-room");
-  assert.match(await compute("[1, 2, 3]"), /^The browser has no room for another receipt, so nothing was computed\.\s+Save the receipts/);
-  await full("garblet-receipts");
-  assert.match(await compute("[1, 2, 3]"), /but the browser does not keep its receipt: [^]*Save the receipts now/);
-  assert.equal(await kept(), 1);
-  await full("");
-  await compute("[1, 2, 3]");
-  assert.equal(await kept(), 3, "the one that was not kept is in the log");
-  assert.deepEqual(await page.run(() => Object.keys(localStorage).sort()), ["garblet-identity", "garblet-receipts"]);
-
-  // All are there when the page is loaded again, also an incomplete one.
-  await page.run(() => localStorage.setItem("garblet-receipts", `${localStorage.getItem("garblet-receipts")}{"format":1,`));
-  await page.reload();
-  await page.until(() => document.querySelector("#count").innerText.startsWith("3 receipts"));
-  assert.match(await text(page, "#count"), /incomplete receipt/);
-  const log = await saved(page, "#save", "receipts.jsonl");
-  assert.deepEqual(log.split("\n").slice(0, 3).map((line) => JSON.parse(line).number), [1, 2, 3]);
-
-  // Another tab forgets.
-  const elsewhere = (key) =>
-    page.run((key) => {
-      localStorage.removeItem(key);
-      dispatchEvent(new StorageEvent("storage", { key, newValue: null }));
-    }, key);
-  await elsewhere("garblet-receipts");
-  await page.until(() => document.querySelector("#receipt").hidden);
-  const before = await own(page);
-  await elsewhere("garblet-identity");
-  await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
-  assert.match(await text(page, "main"), /The key is forgotten/);
-  assert.deepEqual(await page.run(() => Object.keys(localStorage)), []);
-
-  // A tab that computes is waited for.
-  await page.run(() => void navigator.locks.request("garblet", () => new Promise((done) => (globalThis.giveBack = done))));
-  await agreeing(page);
-  await page.click("#renew");
-  await page.until(() => document.querySelector("#trouble").innerText.includes("This page is computing in another tab."));
-  await page.run(() => globalThis.giveBack());
+  assert.deepEqual(values, ["5", "12345678901234567890", ["12345678901234567890", 1.5, "12345678901234567890"], { a: "-12345678901234567890" }, true, "a word", ["-0.0", "1e400", "1e300", "16777217.0", "9007199254740992", "-0", true, 0.1]]);
+  assert.deepEqual(seen, ["a\\u{202e}b\\u{1b}", "\u200d a\n\t\u00e9", "\\u{3164}\\u{115f}\\u{2800}\\u{34f}\\u{a0}\\u{3000}a\\u{fe0f}", "\u2764\ufe0f"]);
+  assert.deepEqual(parts, ["#text who: ", "BDI \u05d0\u05d1 \u05d2", "#text : 5, ", "BDI \u0627", "#text "]);
+  assert.equal(named, "The file b\\nc.toml has a name with characters that cannot be seen");
 });
 
 tried("the keyboard leads through the page, and what can be copied is", async () => {
@@ -477,6 +329,7 @@ tried("a browser that lacks something, and a part that is missing, are named", a
     return page.run(() => (document.querySelector("#main").hidden ? document.querySelector("#starting").innerText : "started"));
   };
   assert.match(await started("delete globalThis.WebAssembly"), /^This browser has no WebAssembly, [^]*Use a current Firefox/);
+  assert.match(await started('Object.defineProperty(Navigator.prototype, "locks", { value: undefined })'), /^This page was loaded over plain HTTP, [^]*open it from an https:\/\/ address/i);
   const bare = await site({ "*": FOLDERS["*"] }, () => []);
   assert.match(await started("", `${bare.address}page/`), /^A part of this page is missing: [^]*its README says\./);
   bare.close();
@@ -513,7 +366,7 @@ tried("all can read the page, however wide, dark or printed", async () => {
       assert.ok(wide <= inner, `${name}: ${wide} pixels of ${inner}`);
     }
     const small = await page.run(() =>
-      [...document.querySelectorAll("button, summary, .choice, input:not([type=radio])")]
+      [...document.querySelectorAll("button, summary, .choice, textarea, input:not([type=radio])")]
         .filter((part) => part.checkVisibility() && part.getBoundingClientRect().height < 44)
         .map((part) => part.outerHTML));
     assert.deepEqual(small, [], name);

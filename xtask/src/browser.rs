@@ -10,11 +10,12 @@ const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
 /// The pages: of the examples, and of the benchmarks; and what a page does without a browser, beside the command.
-const TESTS: [&str; 5] = [
+const TESTS: [&str; 6] = [
     "web/browser/friends.test.mjs",
     "web/browser/page.test.mjs",
     "web/browser/papers.test.mjs",
     "web/browser/party.test.mjs",
+    "web/browser/receipts.test.mjs",
     "web/test/job.test.mjs",
 ];
 
