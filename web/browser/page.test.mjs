@@ -182,6 +182,7 @@ tried("a job is run, and its receipts fit the other's", async () => {
   await page.click("#forget");
   await page.until((before) => document.querySelector("#fingerprint").textContent !== before, before);
   assert.deepEqual(await keys(), ["garblet-receipts"], "the key and the receipts are forgotten one by one");
+  assert.match(await text(page, "#trouble"), /with this same job\./, "only another run or question clears what the last run has shown");
   await page.click("#forget-receipts");
   await page.until(() => document.querySelector("#receipt").hidden);
   assert.deepEqual(await keys(), []);
