@@ -36,7 +36,7 @@ use std::{
 use garblet::{
     circuit::diagnostic::one_line,
     net::{Callers, Listener},
-    store::Store,
+    store::{Store, StoreError},
 };
 use garblet_console::{
     configuration::in_configuration,
@@ -120,8 +120,13 @@ pub fn check(path: &Path) -> Result<(), Failure> {
             tell(&format!("warning: {}: {missing}: callers are refused until it exists", offer.name));
         }
         if let Some(Err(error)) = rule.store.as_ref().map(|store| Store::find(&store.path)) {
-            let missing = store_failure(&error).message;
-            tell(&format!("warning: {}: {missing}: callers are refused until it is filled", offer.name));
+            let Failure { message, hint, .. } = store_failure(&error);
+            let until = match (error, hint) {
+                (StoreError::Missing { .. }, _) => ": callers are refused until it is filled".into(),
+                (_, Some(hint)) => format!(": callers are refused; {hint}"),
+                (_, None) => ": callers are refused".into(),
+            };
+            tell(&format!("warning: {}: {message}{until}", offer.name));
         }
     }
     Receipts::check(&config.receipts)?;

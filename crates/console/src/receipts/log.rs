@@ -26,7 +26,7 @@ use crate::{
 const BLOCK_BYTES: u64 = 64 << 10;
 
 /// The room for a receipt without outputs, of a run of many parties.
-pub(super) const RECEIPT_BYTES: u64 = 128 << 10;
+pub(super) const RECEIPT_BYTES: u64 = 256 << 10;
 
 /// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,8 +79,10 @@ impl Log {
         log.end(&mut locked.0)?;
         reserve(&locked.0).map_err(|error| {
             let room = RECEIPT_BYTES >> 10;
-            let hint =
-                format!("a receipt needs up to {room} KiB: free some, or give {}", Setting::Receipts.with("FILE"));
+            let hint = format!(
+                "a receipt without outputs needs up to {room} KiB: free some, or give {}",
+                Setting::Receipts.with("FILE")
+            );
             Failure::unwritable(path, &error).hint(hint)
         })?;
         drop(locked);
@@ -91,8 +93,9 @@ impl Log {
     ///
     /// *Errors*: the file cannot be read, or ends in something other than a receipt or the beginning of one.
     pub(super) fn check(path: &Path) -> Result<(), Failure> {
-        if !path.exists() {
-            return Ok(());
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            _ => check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?,
         }
         let log = Log { path: path.into(), file: Mutex::new(opened_to_read(path)?) };
         let mut locked = log.locked(Instant::now())?;
@@ -131,15 +134,26 @@ impl Log {
             ));
             file.set_len(place).map_err(unwritable)?;
         }
-        let (line, head) = self.line_behind(head, receipt)?;
-        let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
-        let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
-        written.and_then(|()| file.sync_all()).map_err(|error| {
-            // Cut off a partial line now if possible, else when the next one is added.
-            let _ = file.set_len(place);
-            unwritable(error)
-        })?;
-        Ok(head.number)
+        let mut write = |line: &str| {
+            let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
+            let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
+            written.and_then(|()| file.sync_all()).map_err(|error| {
+                // Cut off a partial line now if possible, else when the next one is added.
+                let _ = file.set_len(place);
+                unwritable(error)
+            })
+        };
+        let (line, next) = self.line_behind(head, receipt)?;
+        match write(&line) {
+            Err(failure) if receipt.outputs.is_some() => {
+                // For this there was room before the run.
+                let (line, next) = self.line_behind(head, &Receipt { outputs: None, ..receipt.clone() })?;
+                write(&line)?;
+                tell(&format!("warning: outputs left out of the receipt: {}", failure.message));
+                Ok(next.number)
+            }
+            written => written.map(|()| next.number),
+        }
     }
 
     /// The line of a receipt, within the length limit.
@@ -156,7 +170,7 @@ impl Log {
                     self.path.display(),
                     line.len()
                 ));
-                // No other field is long.
+                // Without them it is short.
                 behind(&Receipt { outputs: None, ..receipt.clone() })
             }
         }

@@ -173,12 +173,14 @@ fn a_receipt_without_outputs_has_room_whatever_is_in_it() {
     let digest = "ab".repeat(32);
     let most = Protocol::ALL.iter().map(|protocol| *protocol.parties().end()).max().expect("there are protocols");
     let peers =
-        (1..most).map(|party| PeerPart { party, name: Some("\u{fffd}".repeat(33)), fingerprint: Some(digest.clone()) });
+        (1..most).map(|party| PeerPart { party, name: Some("\\".repeat(100)), fingerprint: Some(digest.clone()) });
     let message = Failure::no_result("\u{1f600}".repeat(10_000));
     let receipt = Receipt {
         parties: most,
         peers: peers.collect(),
         ended: Ended::of(Err(&message)),
+        keep: Some("k".repeat(64)),
+        read: (0..64).map(|port| format!("{port:064}={}", "v".repeat(129))).collect(),
         transcripts: (1..most)
             .map(|party| Transcript { party, sent: digest.clone(), received: digest.clone() })
             .collect(),
