@@ -81,7 +81,8 @@ fn root() -> PathBuf {
 /// All tests, with those on clusters.
 fn test() -> Vec<Step> {
     let mut steps = quick_tests();
-    steps.push(clusters::step("debug"));
+    // Before the toy protocol.
+    steps.insert(steps.len() - 1, clusters::step("debug"));
     steps
 }
 

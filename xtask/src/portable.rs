@@ -1,6 +1,10 @@
 //! The client's crates by themselves: they run in browsers and in programs of other languages, so they must not need what these lack.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
 
 use crate::programs;
 use crate::steps::{Step, cargo};
@@ -51,6 +55,8 @@ fn by_software(root: &Path) -> Vec<String> {
 
 /// The reason why a target's standard library is missing and cannot be fetched.
 pub(crate) fn without_target(root: &Path, target: &str) -> Option<String> {
+    static ADDING: Mutex<()> = Mutex::new(());
+    let _alone = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
     let reason = match Command::new("rustup").args(["target", "add", target]).current_dir(root).output() {
         Ok(added) if added.status.success() => return None,
         Ok(added) => String::from_utf8_lossy(&added.stderr).trim().to_string(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 /// The folder of everything that is built.
 pub(crate) fn target(root: &Path) -> PathBuf {
@@ -28,6 +29,9 @@ pub(crate) fn with_debian(programs: &[&str], packages: &[&str]) -> Result<(), St
     if programs.iter().all(|program| is_there(program)) {
         return Ok(());
     }
+    // Of two that install at once one would fail, and its step would be left out.
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!("installing {}", packages.join(" and "));
     let apt =
         |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));

@@ -1,4 +1,4 @@
-//! Steps of a task: run in order or side by side, timed, with a summary; the first failure ends the task.
+//! Steps of a task: run in order, or in rows side by side, timed, with a summary. A failure ends its row, and the task after the other rows.
 
 use std::{fs::read_to_string, process::Command, time::Instant};
 
@@ -50,7 +50,7 @@ impl Step {
             Work::Check(check) => {
                 let findings = check();
                 for finding in &findings {
-                    eprintln!("{finding}");
+                    eprintln!("{}: {finding}", self.name);
                 }
                 (Vec::new(), findings.is_empty())
             }
@@ -95,9 +95,10 @@ fn beside(rows: &[Vec<Step>]) -> Vec<Ended> {
         }
         ended
     };
+    let panicked = || vec![Ended { name: "a step that panicked", seconds: 0.0, processors: None, passed: false }];
     std::thread::scope(|scope| {
         let rows: Vec<_> = rows.iter().map(|row| scope.spawn(move || run(row))).collect();
-        rows.into_iter().flat_map(|row| row.join().expect("no step panics")).collect()
+        rows.into_iter().flat_map(|row| row.join().unwrap_or_else(|_| panicked())).collect()
     })
 }
 
