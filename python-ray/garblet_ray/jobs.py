@@ -268,7 +268,7 @@ def map(
     `table` is a data frame or a mapping of columns, which is cut into `shards` parts of equal length, or a list with the inputs of each shard. `slots` shards run at
     a time, and slot `k % slots` always runs shard `k`. `identity` is a file on every node. With `stores`, a folder like `"/var/lib/garblet/{slot}"`, each slot has its
     own store, on the node with the resource `garblet_slot_{slot}`. Both parties must give the same `session`, which serves only once, and the same `shards`, `slots`,
-    `attempts`, program and protocol.
+    `attempts`, program and protocol. A program with a masked output has one attempt.
 
     With a `garblet.Sharding` as `shards`, which both compare, `table` is what its `cut` returns, or a list with the inputs of each shard.
 
@@ -278,6 +278,11 @@ def map(
     sharding = shards if isinstance(shards, Sharding) else None
     count = shards.shards if isinstance(shards, Sharding) else shards
     _check(count, party, slots, attempts, session, stores, cpus)
+    if program.is_masked and attempts != 1:
+        raise UsageError(
+            f"attempts: expected 1 for a program with a masked output, got {attempts}",
+            "a mask is for one evaluation: whoever sees two results under one mask learns their difference",
+        )
     _look_for_room(slots, cpus, stores is not None)
     _look_for_package()
     frozen = _frozen(program, table, count, party, sharding)
@@ -415,7 +420,7 @@ def _parts(program: Program, table: Any, shards: int, sharding: Sharding | None)
 
 def _frozen(program: Program, table: Any, shards: int, party: int, sharding: Sharding | None = None) -> list[str]:
     """The checked inputs of every shard, as sent to workers."""
-    return checked(program, _parts(program, table, shards, sharding), party)
+    return list(checked(program, _parts(program, table, shards, sharding), party))
 
 
 def _cut(table: Any, shards: int) -> list[Inputs]:

@@ -148,6 +148,13 @@ def test_columns_go_by_place_also_where_brackets_go_by_label(jobs: Any) -> None:
     assert [part["alice"].tolist() for part in parts] == [[1, 2], [3, 4]]
 
 
+def test_a_program_with_a_mask_has_one_attempt(jobs: Any, tmp_path: Path) -> None:
+    program = garblet.load("lib:add(8)").masked("sum", 0).batch(1)
+    table = [{"a": [1], "sum_mask": [3]}, {"a": [2], "sum_mask": [4]}]
+    with pytest.raises(garblet.UsageError, match="attempts: expected 1 for a program with a masked output, got 3"):
+        job(jobs, tmp_path, program=program, table=table)
+
+
 def test_columns_of_one_name_are_refused(jobs: Any) -> None:
     pandas = pytest.importorskip("pandas")
     for table in ({1: [1, 2], "1": [3, 4]}, pandas.DataFrame([[1, 2]], columns=["1", 1]), pandas.DataFrame([[1, 2]], columns=["1", "1"])):

@@ -72,6 +72,16 @@ class Program:
         """The number of rows, if the program is a batch."""
         return self._native.rows
 
+    @property
+    def is_masked(self) -> bool:
+        """True if an output is masked, so that no run may be repeated with the same mask.
+
+        >>> load("lib:add(8)").masked("sum", 0).batch(3).is_masked
+        True
+        """
+        base = self._made[1] if len(self._made) > 1 else None
+        return self._made[0] is Program.masked or (isinstance(base, Program) and base.is_masked)
+
     def with_owner(self, input: str, party: int) -> Program:
         """The same program with another owner for an input."""
         return self._derived(self._native.with_owner(input, party), (Program.with_owner, self, input, party))

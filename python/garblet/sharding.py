@@ -37,9 +37,9 @@ _BITS = arguments.within(1, 256)
 class Sharding:
     """The parties' agreement on how each cuts its tables by key into `shards` shards.
 
-    `rows` has the most rows of a table, for each input that a table is given to: public numbers, rounded up as you like. `seed` is what one party draws once all
-    tables are fixed, and sends to the other over a private channel, such as `secrets.token_hex(16)`. `room` has the rows for which each shard has room. A table with distinct keys that were chosen without the
-    seed has too many rows for one of its shards with probability at most 2 to the power of `-failure_bits`.
+    `rows` has the most rows of a table, for each input that a table is given to: public numbers, rounded up as you like. `seed`, such as `secrets.token_hex(16)`, is
+    drawn by one party once all tables are fixed, and sent to the other over a private channel. `room` has the rows for which each shard has room. A table with
+    distinct keys that were chosen without the seed has too many rows for one of its shards with probability at most 2 to the power of `-failure_bits`.
 
     >>> import garblet
     >>> sharding = Sharding(shards=4, rows={"a": 1000, "b": 2000}, seed="drawn after the tables were fixed")
@@ -193,9 +193,9 @@ class Shards:
         return (self[shard] for shard in range(len(self)))
 
     def check(self, program: Program, party: int) -> None:
-        """Checks the inputs of all shards before any is sent, so that none is refused after others have run.
+        """Checks the program and the inputs of all shards before any is sent, so that none is refused after others have run.
 
-        Raises `InputError` with a note that names the shard.
+        Raises `InputError` with a note that names the shard, and what `Sharding.check` raises.
 
         >>> import garblet
         >>> sharding = Sharding(shards=2, rows={"a": 3, "b": 3}, seed="drawn after the tables were fixed")
@@ -205,7 +205,9 @@ class Shards:
         Traceback (most recent call last):
         garblet.errors.InputError: ...
         """
-        checked(program, self, party)
+        self.sharding.check(program)
+        for _ in checked(program, self, arguments.party("party", party)):
+            pass
 
     def beside(self, **inputs: Sequence[Value]) -> Shards:
         """The same shards with more inputs, each with a value for every shard.
@@ -246,9 +248,8 @@ class Shards:
         return f"Shards({self.input!r}, {self.sharding!r})"
 
 
-def checked(program: Program, parts: Iterable[Inputs], party: int) -> list[str]:
-    """The inputs of every shard as JSON, once all are checked."""
-    all_parts = []
+def checked(program: Program, parts: Iterable[Inputs], party: int) -> Iterator[str]:
+    """The inputs of each shard as JSON, once they are checked."""
     for shard, inputs in enumerate(parts):
         try:
             encoded = encode(program._native.inputs, inputs)
@@ -256,8 +257,7 @@ def checked(program: Program, parts: Iterable[Inputs], party: int) -> list[str]:
         except GarbletError as error:
             error.add_note(f"in shard {shard}")
             raise
-        all_parts.append(encoded)
-    return all_parts
+        yield encoded
 
 
 def room_for(rows: int, shards: int, failure_bits: int) -> int:
