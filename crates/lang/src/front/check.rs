@@ -326,7 +326,6 @@ impl<'p> Checker<'p> {
         match name {
             "f16" | "f128" => return Some("use f32 or f64".into()),
             _ if Int::is_like(name) => return Some(Int::FORM.into()),
-            "Option" | "Result" => return Some("define an enum, with a variant for each case".into()),
             "String" | "str" | "char" => return Some("use an array of u8".into()),
             _ => {}
         }

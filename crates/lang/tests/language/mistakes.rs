@@ -133,6 +133,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
             "expected one index, got a range @ 2:7 ? there are no slices: take the elements one by one, for instance in a loop",
         ],
     ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut c = a;\n    c[1..3] = [b, b];\n    c[0]\n}",
+        &[
+            "expected one index, got a range @ 3:7 ? there are no slices: take the elements one by one, for instance in a loop",
+        ],
+    ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    sort(a)\n}", &["expected an array, got u8 @ 2:10"]),
     (
         "struct Row { key: u8 }\npub fn main(a: [Row; 4], b: u8) -> [Row; 4] {\n    sort(a)\n}",

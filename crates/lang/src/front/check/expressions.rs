@@ -126,12 +126,17 @@ impl Checker<'_> {
     fn index(&mut self, array: &mut Expr, index: &mut Expr) -> Checked<Type> {
         self.all([&mut *array, &mut *index])?;
         let element = self.expect_array(&array.ty.clone(), array.span)?;
+        self.check_index(index)?;
+        Ok(element)
+    }
+
+    /// Checks the number of an element.
+    pub(super) fn check_index(&mut self, index: &mut Expr) -> Checked {
         if let ExprKind::Range(..) = index.kind {
             let hint = "there are no slices: take the elements one by one, for instance in a loop";
             return self.refuse_with(index.span, "expected one index, got a range".into(), Some(hint.into()));
         }
-        self.check(index, &USIZE)?;
-        Ok(element)
+        self.check(index, &USIZE)
     }
 
     /// The type of `f64::from_bits(x)`.

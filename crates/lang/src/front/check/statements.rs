@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Checked, Checker, Failed};
 use crate::{
     front::{
-        ast::{Expr, ExprKind, Int, Op, Place, Size, StepKind, Stmt, StmtKind, Type},
+        ast::{Expr, ExprKind, Op, Place, Size, StepKind, Stmt, StmtKind, Type},
         built_in::BuiltIn,
         parser::names::in_source,
     },
@@ -174,7 +174,7 @@ impl Checker<'_> {
                 StepKind::Index(index) => {
                     let element = self.expect_array(&ty, step.span)?;
                     self.expr(index)?;
-                    self.check(index, &Type::Int(Int::Usize))?;
+                    self.check_index(index)?;
                     element
                 }
                 StepKind::Position(index) => self.position(&ty, *index, step.span)?,

@@ -75,10 +75,6 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "pub fn main(a: Option, b: u8) -> u8 { b }",
-        &["there is no type `Option` @ 1:16 ? define an enum, with a variant for each case"],
-    ),
-    (
         "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
         &["expected a pattern, got `struct` @ 2:9 ? `struct` is reserved: choose another name"],
     ),
