@@ -134,7 +134,7 @@ impl Task {
             let (meshes, transcripts) = intercepted_mesh(PARTIES, fault);
             let mut lives = Vec::new();
             for ((party, mut mesh), store) in (0..PARTIES).zip(meshes).zip(stores) {
-                mesh.set_timeout(Duration::from_secs(if fault.is_some() { 1 } else { 20 }));
+                mesh.set_timeout(Duration::from_secs(if fault.is_some() { 5 } else { 20 }));
                 let task = self.clone();
                 lives.push(tokio::spawn(async move { task.party(party, store, mesh).await }));
             }
