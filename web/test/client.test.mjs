@@ -200,7 +200,7 @@ test("nothing is sent if it cannot be kept", LIMIT, async () => {
 test("signs of life begin the time anew, and silence ends it", LIMIT, async () => {
   const known = cases[0];
   drawing(known);
-  const patient = options(known, honest(known, 8), { timeoutMs: 150 });
+  const patient = options(known, honest(known, 50), { timeoutMs: 1_000 });
   assert.deepEqual((await visit(patient)).output, unpacked(known.output, known.outputs));
   const silent = { ...honest(known), "wss://c/": () => {} };
   await assert.rejects(visit(options(known, silent, { timeoutMs: 60 })), (error) => {
@@ -217,7 +217,7 @@ test("a server that only says that it is there is given up in the end", LIMIT, a
   const cloud = async ({ speak }) => {
     for (; !ends; await pause(50)) speak(WAITING);
   };
-  const given = options(known, { ...honest(known), "wss://c/": cloud }, { timeoutMs: 150, limitMs: 400 });
+  const given = options(known, { ...honest(known), "wss://c/": cloud }, { timeoutMs: 2_000, limitMs: 400 });
   const late = assert.rejects(visit(given), (error) => {
     assert.match(error.message, /the cloud has not answered/);
     assert.equal(error.cause.message, "cloud, wss://c/: it had no answer within 0.4 s");
