@@ -3,6 +3,8 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -12,6 +14,10 @@ use crate::store_dir::check_mode;
 
 /// Bytes of a key, and of its file.
 pub(crate) const KEY_BYTES: usize = 32;
+
+/// The attempts to read a key that another process creates, and the time between them.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The key that encrypts stores. *Secret*; wiped on drop.
 ///
@@ -65,18 +71,26 @@ impl StoreKey {
         Ok(StoreKey(key))
     }
 
-    /// Reads the key from a file, or creates it there.
+    /// Reads the key from a file, or creates it there. Of several that do so at once, one creates it.
     ///
     /// *Errors*: as [`load`](StoreKey::load) and [`save`](StoreKey::save).
     pub fn load_or_create(path: &Path, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
-        match StoreKey::load(path) {
-            Err(StoreError::KeyMissing { .. }) => {
-                let key = StoreKey::generate(rng);
-                key.save(path)?;
-                Ok(key)
+        let is_being_made = || path.metadata().is_ok_and(|data| [0, KEY_BYTES as u64].contains(&data.len()));
+        for _ in 0..ATTEMPTS {
+            match StoreKey::load(path) {
+                Err(StoreError::KeyMissing { .. }) => {
+                    let key = StoreKey::generate(rng);
+                    match key.save(path) {
+                        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {}
+                        saved => return saved.map(|()| key),
+                    }
+                }
+                // Another had created the file, and not yet written it.
+                Err(StoreError::KeyMalformed { .. }) if is_being_made() => sleep(PAUSE),
+                result => return result,
             }
-            result => result,
         }
+        StoreKey::load(path)
     }
 }
 
@@ -120,5 +134,27 @@ mod tests {
             let error = StoreKey::load(&path).err().expect("no key");
             assert!(error.to_string().ends_with(got), "{error}");
         }
+    }
+
+    #[test]
+    fn all_who_create_a_key_at_once_have_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for round in 0..40 {
+            let path = folder.path().join(format!("key{round}"));
+            let make = |seed| StoreKey::load_or_create(&path, &mut StdRng::seed_from_u64(seed)).map(|key| key.0);
+            let keys = std::thread::scope(|scope| {
+                [0, 1, 2, 3, 4, 5].map(|seed| scope.spawn(move || make(seed))).map(|made| made.join())
+            });
+            let keys: Vec<_> = keys.into_iter().map(|key| key.expect("no panic").expect("a key")).collect();
+            assert!(keys.iter().all(|key| *key == keys[0]));
+        }
+        let empty = folder.path().join("empty");
+        fs::write(&empty, "").expect("written");
+        #[cfg(unix)]
+        fs::set_permissions(&empty, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
+        assert!(matches!(
+            StoreKey::load_or_create(&empty, &mut StdRng::seed_from_u64(0)),
+            Err(StoreError::KeyMalformed { .. })
+        ));
     }
 }
