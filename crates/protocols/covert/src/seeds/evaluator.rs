@@ -260,13 +260,14 @@ async fn receive_circuit<C: Conduct<Step>>(
         let labels = InputLabels { garbler: &garbler, own: &own };
         let mut evaluation = Evaluation::new(&blueprint, &shared, chosen, labels);
         let mut hash = commitments(&run).at(chosen as u64).parts_hasher();
-        let mut tail = Vec::new();
         while let Some(blocks) = take.blocking_recv() {
             hash.add(bytemuck::cast_slice(&blocks));
-            evaluation.take(&blocks)?;
-            tail = blocks;
+            if evaluation.take(&blocks)? {
+                return Ok::<_, EvaluateError>(Some((hash.finish(), evaluation.finish(&blocks))));
+            }
         }
-        Ok::<_, EvaluateError>((hash.finish(), evaluation.finish(&tail)))
+        // The garbler has gone, and nobody waits for this.
+        Ok(None)
     });
     let part_count = plan.blueprint().part_count();
     for part in 0..part_count {
@@ -276,7 +277,7 @@ async fn receive_circuit<C: Conduct<Step>>(
         session.advance(plan.and_count() * (part as u64 + 1) / part_count as u64, plan.and_count());
     }
     drop(give);
-    let (digest, evaluated) = work.result().await??;
+    let (digest, evaluated) = work.result().await??.ok_or(ProtocolError::WorkerLost)?;
     if digest != committed {
         return Err(Cheating::in_circuit(checks::COMMITTED_CIRCUIT, chosen).into());
     }
