@@ -1,7 +1,13 @@
 //! Faults of a peer or of the network at any message: all parties end with a result or an error: nothing hangs, nothing panics, and no
 //! result is wrong where no peer can make it so.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use garblet::{
     Adversary, Bits, Config, Ends, Error, Party, Peer, Plan, Program, Report,
@@ -93,9 +99,24 @@ async fn run(fault: Option<Fault>, config: Config) -> (Vec<Result<Report, Error>
     (results, transcript)
 }
 
+/// Counts panics of threads that no test has of its own: of workers, whose results nobody may be waiting for.
+fn worker_panics() -> Arc<AtomicUsize> {
+    let (panics, before) = (Arc::new(AtomicUsize::new(0)), std::panic::take_hook());
+    let counted = panics.clone();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if thread.name().is_none_or(|name| name.starts_with("tokio")) {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+        before(panic);
+    }));
+    panics
+}
+
 /// One fault of each frame, another one from frame to frame; all of them in the slow form.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
+    let panics = worker_panics();
     let right = evaluate(&program(), &inputs(&program()));
     let places = Arc::new(Semaphore::new(AT_ONCE));
     for config in samples() {
@@ -117,4 +138,5 @@ async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
             }
         }
     }
+    assert_eq!(panics.load(Ordering::Relaxed), 0, "workers panicked");
 }
