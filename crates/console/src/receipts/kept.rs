@@ -75,9 +75,16 @@ impl Receipts {
         Ok(Receipts { log: Log::open(path)?, outputs: false })
     }
 
+    /// Takes room on the disk for the receipt of the next run, as opening the log did for the first.
+    ///
+    /// *Errors*: the log cannot be written, or has no room.
+    pub fn take_room(&self) -> Result<(), Failure> {
+        self.log.take_room()
+    }
+
     /// Checks that the log at `path` can be continued, if there is one. Writes nothing.
     ///
-    /// *Errors*: the log cannot be read, or does not end in a receipt.
+    /// *Errors*: the log cannot be read or written, or does not end in a receipt.
     pub fn check(path: &Path) -> Result<(), Failure> {
         Log::check(path)
     }

@@ -75,30 +75,45 @@ impl Log {
         make_folder(path)?;
         let file = opened(path).map_err(|error| Failure::unwritable(path, &error))?;
         let log = Log { path: path.into(), file: Mutex::new(file) };
-        let mut locked = log.locked(Instant::now())?;
-        log.end(&mut locked.0)?;
-        reserve(&locked.0).map_err(|error| {
+        log.take_room()?;
+        Ok(log)
+    }
+
+    /// Takes room on the disk for the receipt of the next run.
+    ///
+    /// *Errors*: as [`Log::open`].
+    pub(super) fn take_room(&self) -> Result<(), Failure> {
+        let mut locked = self.locked(Instant::now())?;
+        let file = &mut *locked.0;
+        self.end(file)?;
+        let length = file.metadata().map_err(|error| Failure::unwritable(&self.path, &error))?.len();
+        reserve(file, length, RECEIPT_BYTES).map_err(|error| {
             let room = RECEIPT_BYTES >> 10;
             let hint = format!(
                 "a receipt without outputs needs up to {room} KiB: free some, or give {}",
                 Setting::Receipts.with("FILE")
             );
-            Failure::unwritable(path, &error).hint(hint)
-        })?;
-        drop(locked);
-        Ok(log)
+            Failure::unwritable(&self.path, &error).hint(hint)
+        })
     }
 
     /// Checks the end of a log, if there is one, as [`Log::open`] does. Writes nothing.
     ///
-    /// *Errors*: the file cannot be read, or ends in something other than a receipt or the beginning of one.
+    /// *Errors*: the file cannot be read or written, or ends in something other than a receipt or the beginning of one.
     pub(super) fn check(path: &Path) -> Result<(), Failure> {
-        match path.symlink_metadata() {
+        let unwritable = |error: io::Error| Failure::unwritable(path, &error);
+        match path.metadata() {
+            // A link to nowhere, too: the file is made there.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            _ => check_is_file(path).map_err(|error| Failure::unreadable(path, &error))?,
+            _ => check_is_file(path).map_err(unwritable)?,
         }
-        let log = Log { path: path.into(), file: Mutex::new(opened_to_read(path)?) };
-        let mut locked = log.locked(Instant::now())?;
+        let file = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => file.map_err(unwritable)?,
+        };
+        let log = Log { path: path.into(), file: Mutex::new(file) };
+        let mut locked = Locked(log.file.lock().unwrap_or_else(PoisonError::into_inner));
+        log.lock(&locked.0, Instant::now())?;
         log.end(&mut locked.0).map(drop)
     }
 
@@ -127,13 +142,14 @@ impl Log {
         let End { head, place, is_open } = self.end(file)?;
         let torn = file.metadata().map_err(unwritable)?.len() - place;
         if torn > 0 {
-            tell(&format!(
-                "{}: cut off {torn} bytes of an incomplete receipt after receipt {}",
-                self.path.display(),
-                head.number
-            ));
+            let (path, number) = (self.path.display(), head.number);
+            tell(&format!("{path}: cut off {torn} bytes of an incomplete receipt after receipt {number}"));
             file.set_len(place).map_err(unwritable)?;
         }
+        let (line, next) = self.line_behind(head, receipt)?;
+        // Cutting off what was written of a line would give away the room that was taken before the run, so ask for more room first.
+        let room = receipt.outputs.as_ref().map_or(Ok(()), |_| reserve(file, place, line.len() as u64 + 2));
+        let room = room.map_err(unwritable);
         let mut write = |line: &str| {
             let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
             let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
@@ -143,10 +159,8 @@ impl Log {
                 unwritable(error)
             })
         };
-        let (line, next) = self.line_behind(head, receipt)?;
-        match write(&line) {
+        match room.and_then(|()| write(&line)) {
             Err(failure) if receipt.outputs.is_some() => {
-                // For this there was room before the run.
                 let (line, next) = self.line_behind(head, &Receipt { outputs: None, ..receipt.clone() })?;
                 write(&line)?;
                 tell(&format!("warning: outputs left out of the receipt: {}", failure.message));
@@ -242,13 +256,13 @@ impl Log {
     }
 }
 
-/// Takes room on the disk behind a log for the next receipt, which changes no byte and not its length: a full disk is told before a run, not after it.
+/// Takes room on the disk for bytes behind a place in a log, which changes no byte and not its length: a full disk is told before a run, not after it.
 ///
-/// *Errors*: no room. File systems that cannot do this say nothing.
+/// *Errors*: no room; what was taken before stays. File systems that cannot do this say nothing.
 #[cfg(target_os = "linux")]
-fn reserve(file: &File) -> io::Result<()> {
+fn reserve(file: &File, place: u64, bytes: u64) -> io::Result<()> {
     use rustix::{fs::FallocateFlags, io::Errno};
-    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, file.metadata()?.len(), RECEIPT_BYTES) {
+    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, place, bytes) {
         Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
         _ => Ok(()),
     }
@@ -256,7 +270,7 @@ fn reserve(file: &File) -> io::Result<()> {
 
 /// The same where the system has no such call.
 #[cfg(not(target_os = "linux"))]
-fn reserve(_: &File) -> io::Result<()> {
+fn reserve(_: &File, _: u64, _: u64) -> io::Result<()> {
     Ok(())
 }
 
