@@ -30,7 +30,10 @@ use crate::meeting::{meet, meet_to_fill};
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) stock: FillArgs,
+    stock: FillArgs,
+    /// The number of this party; of two, 0 garbles and 1 evaluates; a job that names identities determines it
+    #[arg(long, value_name = "K", required_unless_present = "job")]
+    party: Option<u16>,
     #[command(flatten)]
     changes: ProgramChanges,
     /// Use this job, which replaces the program, changes to it, the protocol and its parameters
@@ -67,9 +70,6 @@ pub(crate) struct FillArgs {
     /// The key that encrypts the store [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// The number of this party; of two, 0 garbles and 1 evaluates
-    #[arg(long, value_name = "K")]
-    party: u16,
     /// Set a parameter of the protocol, for instance scheme=grr3
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<Param>,
@@ -101,7 +101,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         (None, Some(job)) => options.fill_for(job)?,
         (None, None) => {
             options.check_no_program(options.stock.protocol)?;
-            options.stock.fill(&options.peer.way()?, 100, true)?
+            let (settings, party) = (options.stock.settings(), options.party()?);
+            options.stock.fill((&settings, party), &options.peer.way()?, 100, true)?
         }
     };
     let stock = filled.store.stock();
@@ -136,16 +137,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 impl Options {
     /// Meets the peer of a job and fills the store for it.
     fn fill_for(&self, job: &Job) -> Result<Filled, Failure> {
-        let party = job.party_here(&self.peer, Some(self.stock.party))?;
+        let party = job.party_here(&self.peer, self.party)?;
         let settings = job.settings(self.stock.timeout.0);
         let way = job.way_to_peer(&self.peer, party)?;
         job.check_names_here(&self.peer)?;
-        self.stock.fill_as((&settings, party), &way, 100, true)
+        self.stock.fill((&settings, party), &way, 100, true)
     }
 
     /// Meets all others, and fills the store with runs of a program, or with pieces for any.
     fn fill_with_all(&self, peers: &Path, job: Option<&Job>) -> Result<Filled, Failure> {
-        let party = Party(self.stock.party);
         let settings = job.map_or_else(|| self.stock.settings(), |job| job.settings(self.stock.timeout.0));
         let protocol = settings.config()?.protocol();
         if !protocol.is_mesh() {
@@ -162,7 +162,7 @@ impl Options {
         check_unwritable_with_folders(peers)?;
         let peers = way::open_peers(peers)?;
         let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
-        job.map_or(Ok(party), |job| job.party_here(&self.peer, Some(party.0)))?;
+        let party = job.map_or_else(|| self.party(), |job| job.party_here(&self.peer, self.party))?;
         let parties = peers.party_count();
         let order = match program {
             Some(program) => {
@@ -178,6 +178,11 @@ impl Options {
         job.map_or(Ok(()), |job| job.check_names_here(&self.peer))?;
         let folder = self.stock.folder_for(order, mark(&way)?);
         session::fill(&settings, party, parties, &folder, meet_to_fill(&settings, &way, 100), (100, true))
+    }
+
+    /// The number that a party without a job gives itself.
+    fn party(&self) -> Result<Party, Failure> {
+        self.party.map(Party).ok_or_else(|| Failure::call("--party is missing: give this party's number"))
     }
 
     /// Refuses options for a program where none is prepared for.
@@ -225,9 +230,6 @@ impl FillArgs {
 
     /// The order of kinds that serve any function.
     fn order(&self, protocol: Protocol) -> Result<OrderRequest, Failure> {
-        if self.party > 1 && !protocol.is_mesh() {
-            return Err(Failure::call(format!("--party {}: {protocol} has parties 0 and 1", self.party)));
-        }
         let amounts = self.amounts();
         let library = match (protocol.stock(), &self.source) {
             (Some(StockKinds::Library), Some(library)) => Some(library_file(library.into())),
@@ -258,28 +260,32 @@ impl FillArgs {
         Ok(OrderRequest { library, amounts, program: None })
     }
 
-    /// Meets the peer and fills every kind below this percentage.
-    pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
-        self.fill_as((&self.settings(), self.party()), way, below, progress)
-    }
-
-    /// The same with these settings, as this party.
-    fn fill_as(
+    /// Meets the peer with these settings, as this party, and fills every kind below this percentage.
+    pub(crate) fn fill(
         &self,
         (settings, party): (&Settings, Party),
         way: &Way,
         below: u8,
         progress: bool,
     ) -> Result<Filled, Failure> {
-        let order = self.order(settings.config()?.protocol())?;
-        let folder = self.folder_for(order, mark(way)?);
+        let protocol = settings.config()?.protocol();
+        if party.0 > 1 {
+            return Err(Failure::call(format!("--party {party}: {protocol} has parties 0 and 1")));
+        }
+        let folder = self.folder_for(self.order(protocol)?, mark(way)?);
         let filled = session::fill(settings, party, 2, &folder, meet(settings, way), (below, progress))?;
         self.remember(filled)
     }
 
-    /// Fills every kind below this percentage, with a connected peer.
-    pub(crate) async fn fill_with(&self, channel: Channel, folder: &Folder, below: u8) -> Result<Filled, Failure> {
-        let filled = session::fill_with(&self.settings(), self.party(), 2, folder, channel.into(), below).await?;
+    /// The same with a connected peer.
+    pub(crate) async fn fill_with(
+        &self,
+        (settings, party): (&Settings, Party),
+        channel: Channel,
+        folder: &Folder,
+        below: u8,
+    ) -> Result<Filled, Failure> {
+        let filled = session::fill_with(settings, party, 2, folder, channel.into(), below).await?;
         self.remember(filled)
     }
 
@@ -309,11 +315,6 @@ impl FillArgs {
     fn folder_for(&self, order: OrderRequest, peer: String) -> Folder {
         let (path, key) = (self.store.clone(), self.store_key.clone());
         Folder { order, path, key, peer, recorded: true, again: None }
-    }
-
-    /// This party's number.
-    pub(crate) fn party(&self) -> Party {
-        Party(self.party)
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod clients;
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
 use garblet::{
-    Filled, Plan, Program, SavedValues,
+    Filled, Party, Plan, Program, SavedValues,
     circuit::diagnostic::one_line,
     meet::Way,
     net::{self, Channel, Hello, Listener, NetError, Tls},
@@ -96,6 +96,9 @@ impl clap::FromArgMatches for Call {
 pub(crate) struct Options {
     #[command(flatten)]
     stock: FillArgs,
+    /// The number of this party; of two, 0 garbles and 1 evaluates
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(..=1))]
+    party: u16,
     #[command(flatten)]
     peer: WayArgs,
     /// Refill a kind when less than this percentage of its wanted amount is left
@@ -159,7 +162,7 @@ fn look(options: &Options) -> Result<(), Failure> {
         let (settings, folder) = (options.stock.settings(), options.stock.folder(&way)?);
         known = block_on(async { Ok(wait_if_more(known, known_unfinished(&settings, &folder)).await) })?;
         // Close the store between checks, so that runs can use it.
-        match options.stock.fill(&way, options.low_water, false) {
+        match options.stock.fill((&settings, Party(options.party)), &way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
             Err(failure) if failure.status == Status::WrongCall || failure.forbids_more_runs => return Err(failure),
             // The peer may reconnect.
@@ -205,6 +208,7 @@ fn lower_priority() {
 /// A party that answers.
 struct Service<'a> {
     options: &'a Options,
+    party: Party,
     program: Program,
     plan: Plan,
     inputs: PartyInputs,
@@ -217,17 +221,17 @@ struct Service<'a> {
 impl<'a> Service<'a> {
     fn new(options: &'a Options, program: &str) -> Result<Self, Failure> {
         let program = program::load(&ProgramArgs::plain(program))?;
-        let settings = options.stock.settings();
+        let (settings, party) = (options.stock.settings(), Party(options.party));
         let parties = settings.parties(&program, None)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
         let inputs = InputArgs { inputs: options.inputs.clone(), ..InputArgs::default() };
-        let (inputs, _) = inputs::of_this_party(&program, &inputs, options.stock.party())?;
+        let (inputs, _) = inputs::of_this_party(&program, &inputs, party)?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
         // Report a mistake in the order before waiting for a peer.
         folder.order(&settings.config()?, parties)?;
         let receipts = options.receipts.open(None)?;
-        Ok(Service { options, program, plan, inputs, settings, way, folder, receipts })
+        Ok(Service { options, party, program, plan, inputs, settings, way, folder, receipts })
     }
 
     /// Answers one peer after another. Reports an error with one peer, then answers the next.
@@ -242,6 +246,7 @@ impl<'a> Service<'a> {
             announce(listener.address());
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
+                self.receipts.as_ref().map_or(Ok(()), Receipts::take_room)?;
                 let channel = match listener.accept(&options).await {
                     Ok(channel) => channel,
                     Err(NetError::AcceptTimeout { .. }) => continue,
@@ -270,7 +275,7 @@ impl<'a> Service<'a> {
     /// Receives the hello of a peer that has connected.
     async fn greeted(&self, mut channel: Channel) -> Result<(Channel, Hello, Watched), NetError> {
         let watched = match self.receipts {
-            Some(_) => Watched::of_channel(&mut channel, self.options.stock.party()),
+            Some(_) => Watched::of_channel(&mut channel, self.party),
             None => Watched::default(),
         };
         let hello = Hello::ahead(&mut channel).await?;
@@ -279,12 +284,13 @@ impl<'a> Service<'a> {
 
     async fn answer(&self, channel: Channel, hello: &Hello, watched: Watched) -> Result<(), Failure> {
         if let Some(below) = wants_to_fill(hello) {
-            tell_ready(&self.options.stock.fill_with(channel, &self.folder, below).await?);
+            let as_party = (&self.settings, self.party);
+            tell_ready(&self.options.stock.fill_with(as_party, channel, &self.folder, below).await?);
             return Ok(());
         }
         let task = Task {
             plan: self.plan.clone(),
-            party: self.options.stock.party(),
+            party: self.party,
             inputs: self.inputs.clone(),
             settings: &self.settings,
             progress: false,

@@ -204,13 +204,7 @@ fn check_service(path: &Path, agreement: &Agreement, server: Server, store: &Sto
 
 /// Serves clients until the process is stopped.
 pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
-    let server = match options.stock.party() {
-        Party(0) => Server::Generator,
-        Party(1) => Server::Cloud,
-        other => {
-            return Err(Failure::call(format!("--party {other}: expected 0, the generator, or 1, the cloud")));
-        }
-    };
+    let server = if options.party == 0 { Server::Generator } else { Server::Cloud };
     check_unwritable_with_folders(path)?;
     let agreement = Arc::new(agreement::load(path)?);
     let identity = options.peer.identity()?;

@@ -178,7 +178,7 @@ fn a_job_cannot_give_a_party_the_name_of_another_trusted_peer() {
     let stranger = keygen(&world.folder, "stranger.pem").1;
     add("bob", &stranger, &trusted);
     let identity = ["--identity", &world.identities[0]];
-    let prepare = ["prepare", "--job", &world.job, "--party", "0", "--store", "x", "--connect", "127.0.0.1:1"];
+    let prepare = ["prepare", "--job", &world.job, "--store", "x", "--connect", "127.0.0.1:1"];
     let run = ["run", "--job", &world.job, "--input", AES[0], "--connect", "127.0.0.1:1"];
     for call in [
         ["job", "check", &world.job].to_vec(),

@@ -193,11 +193,11 @@ fn a_caller_fills_the_store_of_its_rule_and_uses_it() {
     company.configure("", &format!("[[rule]]\n{fields}{stock}{}", rule("bob", "")));
     let mut service = company.start();
     let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
-    let own = ["--store", &store, "--store-key", &key, "--party", "1"];
-    let fill = ["prepare", "--job", &out, "--stock", "triples=600", "--stock", "masks=300"];
-    let filled = finish(company.begin(&[&fill[..], &own, &way].concat()));
-    assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
     let stored = ["--store", &store, "--store-key", &key];
+    // The job says which party has this identity.
+    let fill = ["prepare", "--job", &out, "--stock", "triples=600", "--stock", "masks=300"];
+    let filled = finish(company.begin(&[&fill[..], &stored, &way].concat()));
+    assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
     is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &stored)), 8);
     service.wait_for("job=\"stored\"");
 }
