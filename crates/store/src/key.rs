@@ -1,23 +1,21 @@
 //! The key that encrypts a store, and its file.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs;
+#[cfg(feature = "database")]
+use std::io::Write;
+use std::io::{self, Read};
 use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
 
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::error::StoreError;
 use crate::store_dir::check_mode;
+#[cfg(feature = "database")]
+use crate::store_dir::sync_name;
 
 /// Bytes of a key, and of its file.
 pub(crate) const KEY_BYTES: usize = 32;
-
-/// The attempts to read a key that another process creates, and the time between them.
-const ATTEMPTS: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// The key that encrypts stores. *Secret*; wiped on drop.
 ///
@@ -33,21 +31,21 @@ impl StoreKey {
         key
     }
 
-    /// Writes the key to a new file that only its owner can read (mode 600).
+    /// Writes the key to a new file that only its owner can read (mode 600). The file has its name once it is whole and on disk.
     ///
     /// *Errors*: [`StoreError::Io`], also if the file exists: another store may need its contents.
+    #[cfg(feature = "database")]
     pub fn save(&self, path: &Path) -> Result<(), StoreError> {
-        let failed = |source| StoreError::Io { doing: "cannot write", path: path.into(), source };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(failed)?;
-        file.write_all(&self.0).and_then(|()| file.sync_all()).map_err(|source| {
-            // Half a key is useless and would block the next attempt.
-            let _ = fs::remove_file(path);
-            failed(source)
-        })
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let written = || {
+            // Its mode is 600, and it is removed if it does not get the name.
+            let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+            draft.write_all(&self.0)?;
+            draft.as_file().sync_all()?;
+            draft.persist_noclobber(path)?;
+            sync_name(path)
+        };
+        written().map_err(|source| StoreError::Io { doing: "cannot write", path: path.into(), source })
     }
 
     /// Reads a key that [`save`](StoreKey::save) wrote, or any file of 32 random bytes.
@@ -74,28 +72,24 @@ impl StoreKey {
     /// Reads the key from a file, or creates it there. Of several that do so at once, one creates it.
     ///
     /// *Errors*: as [`load`](StoreKey::load) and [`save`](StoreKey::save).
+    #[cfg(feature = "database")]
     pub fn load_or_create(path: &Path, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
-        let is_being_made = || path.metadata().is_ok_and(|data| [0, KEY_BYTES as u64].contains(&data.len()));
-        for _ in 0..ATTEMPTS {
-            match StoreKey::load(path) {
-                Err(StoreError::KeyMissing { .. }) => {
-                    let key = StoreKey::generate(rng);
-                    match key.save(path) {
-                        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {}
-                        saved => return saved.map(|()| key),
-                    }
-                }
-                // Another had created the file, and not yet written it.
-                Err(StoreError::KeyMalformed { .. }) if is_being_made() => sleep(PAUSE),
-                result => return result,
-            }
+        match StoreKey::load(path) {
+            Err(StoreError::KeyMissing { .. }) => {}
+            result => return result,
         }
-        StoreKey::load(path)
+        let key = StoreKey::generate(rng);
+        match key.save(path) {
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => StoreKey::load(path),
+            saved => saved.map(|()| key),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
     use rand::{SeedableRng, rngs::StdRng};
 
@@ -148,13 +142,27 @@ mod tests {
             let keys: Vec<_> = keys.into_iter().map(|key| key.expect("no panic").expect("a key")).collect();
             assert!(keys.iter().all(|key| *key == keys[0]));
         }
-        let empty = folder.path().join("empty");
-        fs::write(&empty, "").expect("written");
-        #[cfg(unix)]
-        fs::set_permissions(&empty, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("set");
-        assert!(matches!(
-            StoreKey::load_or_create(&empty, &mut StdRng::seed_from_u64(0)),
-            Err(StoreError::KeyMalformed { .. })
-        ));
+        // Drafts got their names or are gone.
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 40);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn keys_of_another_length_are_refused_from_files_and_pipes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for len in [0, 31, 33, 45, 64, 65, 98] {
+            let bytes = vec![7; len];
+            let path = folder.path().join(format!("key{len}"));
+            fs::write(&path, &bytes).expect("written");
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+            let (reader, mut writer) = io::pipe().expect("a pipe");
+            writer.write_all(&bytes).expect("room for it");
+            drop(writer);
+            let pipe = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+            for path in [path.as_path(), Path::new(&pipe)] {
+                let made = StoreKey::load_or_create(path, &mut StdRng::seed_from_u64(0));
+                assert!(matches!(made, Err(StoreError::KeyMalformed { .. })), "{len} bytes from {}", path.display());
+            }
+        }
     }
 }
