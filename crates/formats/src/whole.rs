@@ -7,6 +7,19 @@ use garblet_circuit::diagnostic::Diagnostic;
 /// The bytes that no file of a program reaches.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
 
+/// The most input wires of a component, and of a program. They have no bytes each, so a file's length does not limit them.
+pub(crate) const MAX_INPUT_WIRES: u64 = 1 << 26;
+
+/// Checks the number of input wires of `whose` component or program.
+///
+/// *Errors*: more than [`MAX_INPUT_WIRES`].
+pub(crate) fn check_input_wires(whose: &str, wires: u64) -> Result<(), String> {
+    match wires <= MAX_INPUT_WIRES {
+        true => Ok(()),
+        false => Err(format!("{whose} has {wires} input wires, expected {MAX_INPUT_WIRES} at most")),
+    }
+}
+
 /// The bytes of a file.
 ///
 /// *Errors*: it cannot be read, or has [`MAX_BYTES`] or more.

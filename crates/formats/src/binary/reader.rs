@@ -3,14 +3,14 @@
 use std::{io::BufRead, sync::Arc};
 
 use garblet_circuit::{
-    Circuit, CircuitError, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, OneComponent, Output, Party,
-    Port, Program, Recipients, Source, Type, Wire,
+    Circuit, Component, ComponentId, Gate, Input, InputId, InstanceId, Link, OneComponent, Output, Party, Port,
+    Program, Recipients, Source, Type, Wire,
     diagnostic::{Diagnostic, check_format},
     notes::{Limit, Notes, Ordered, Panics},
 };
 
 use super::{FORMAT, MAGIC, ORDERS, blocks::Blocks, bytes::Bytes, gate, link, panics};
-use crate::{MAX_PARTY, front_end::Again};
+use crate::{MAX_PARTY, front_end::Again, whole::check_input_wires};
 
 /// Reads a file to its end.
 ///
@@ -23,10 +23,12 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead, again: Option<&Again>) ->
     for _ in 0..components {
         program.add_component(component(&mut bytes, again.filter(|_| components == 1))?);
     }
-    let mut notes = Notes::default();
+    let (mut notes, mut wires) = (Notes::default(), 0);
     for _ in 0..bytes.count("the number of inputs")? {
         let begin = bytes.at();
         let Input { port, owner } = input(&mut bytes, &mut notes)?;
+        wires += port.ty.width();
+        check_input_wires("the program", wires).map_err(|error| bytes.error_at(begin, error))?;
         program.add_input(port, owner).map_err(|error| bytes.error_at(begin, error))?;
     }
     for here in 0..bytes.number("the number of instances", u32::MAX.into())? as u32 {
@@ -131,10 +133,7 @@ fn component(bytes: &mut Bytes<'_>, again: Option<&Again>) -> Result<Component, 
     let outputs = ports(bytes, "the number of outputs of a component")?;
     let width = |ports: &[Port]| ports.iter().fold(0u64, |sum, port| sum.saturating_add(port.ty.width()));
     let (input_count, output_count) = (width(&inputs), width(&outputs));
-    if input_count > Circuit::MAX_WIRES {
-        let error = CircuitError::TooManyWires { wires: input_count, limit: Circuit::MAX_WIRES };
-        return Err(bytes.error_at(begin, error));
-    }
+    check_input_wires("the component", input_count).map_err(|error| bytes.error_at(begin, error))?;
     let count = bytes.number("the number of gates", Circuit::MAX_WIRES - input_count)? as u32;
     let circuit = match again.filter(|again| count >= again.storing.least && input_count <= count.into()) {
         Some(again) => {

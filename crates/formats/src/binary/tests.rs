@@ -287,6 +287,16 @@ fn numbers_in_a_file_set_no_memory_aside() {
 }
 
 #[test]
+fn a_file_of_few_bytes_cannot_have_many_input_wires() {
+    let wide = |name: &str| Port::new(name, Type::Bits(1 << 26));
+    let mut program = Program::new("wide");
+    program.add_input(wide("a"), Party(0)).unwrap();
+    assert!(FrontEnds::standard().read("wide", &mut &written(&program)[..]).is_ok());
+    program.add_input(wide("b"), Party(0)).unwrap();
+    assert!(fails(&written(&program)).ends_with("the program has 134217728 input wires, expected 67108864 at most"));
+}
+
+#[test]
 fn a_file_is_known_by_its_beginning() {
     let read = |file: &str| FrontEnds::standard().read(file, &mut &written(&both())[..]).unwrap();
     for file in ["p", "p.txt", "p.json", "p.aig"] {

@@ -3,13 +3,10 @@
 use garblet_circuit::{Circuit, diagnostic::Diagnostic};
 
 use super::lines::Lines;
+use crate::whole::MAX_INPUT_WIRES;
 
 /// The most ports that a head may declare.
 pub(super) const MAX_PORTS: u64 = 4096;
-
-/// The most input wires that a head may declare: they have no line each, so the file's length does not
-/// limit them.
-pub(super) const MAX_INPUT_WIRES: u64 = 1 << 26;
 
 /// The content of the head; each number is within its limit, and no memory has been set aside for any of them.
 #[derive(Debug, PartialEq, Eq)]

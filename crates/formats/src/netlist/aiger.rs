@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     front_end::{FrontEnd, Source},
-    whole,
+    whole::{self, check_input_wires},
     wires::WireMap,
 };
 
@@ -73,9 +73,6 @@ struct Head {
     ands: u32,
 }
 
-/// The most inputs: in bytes they have no lines, so the file's length does not limit them.
-const MAX_INPUTS: u32 = 1 << 26;
-
 impl Head {
     fn read(bytes: &mut Bytes<'_>) -> Result<Self, Diagnostic> {
         let binary = match bytes.word() {
@@ -86,9 +83,7 @@ impl Head {
         let limit = (Circuit::MAX_WIRES - 1) as u32;
         let most = bytes.number("the greatest variable", limit)?;
         let inputs = bytes.number("the number of inputs", limit)?;
-        if inputs > MAX_INPUTS {
-            return Err(bytes.error(format!("{inputs} inputs, the limit is {MAX_INPUTS}")));
-        }
+        check_input_wires("the file", inputs.into()).map_err(|what| bytes.error(what))?;
         let latches = bytes.number("the number of latches", limit)?;
         if latches > 0 {
             return Err(bytes.error(super::has_memory(latches.into(), "latch")).hint(super::UNROLL));

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     MAX_PARTY, front_end,
     json::{JsonText, describe},
+    whole::check_input_wires,
 };
 
 /// The most instances of a file, after repetition.
@@ -75,8 +76,11 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
         relied.insert(id, own);
         components.push(name, id);
     }
+    let mut wires = 0;
     for (name, property) in file.members("inputs")? {
         input(json, &mut program, name, &property.value)?;
+        wires += program.inputs().last().map_or(0, |input| input.port.ty.width());
+        check_input_wires("the program", wires).map_err(|error| json.error_at(&property.value, error))?;
     }
     let instances = file.members("instances")?;
     let (groups, names) = groups(json, &program, &components, &instances)?;
@@ -209,10 +213,12 @@ fn ports(json: JsonText<'_>, what: &str, fields: &Fields<'_, '_>, side: &str) ->
         width += ty.width();
         all.push(Port::new(name, ty));
     }
-    match width <= Circuit::MAX_WIRES / 2 {
-        true => Ok(Some(all)),
-        false => Err(json.error_at(fields.value, format!("{what}: {side} have {width} wires, which is too many"))),
-    }
+    let checked = match side {
+        "inputs" => check_input_wires(what, width),
+        _ if width <= Circuit::MAX_WIRES / 2 => Ok(()),
+        _ => Err(format!("{what}: {side} have {width} wires, which is too many")),
+    };
+    checked.map(|()| Some(all)).map_err(|message| json.error_at(fields.value, message))
 }
 
 fn component(

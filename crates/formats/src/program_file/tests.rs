@@ -178,6 +178,15 @@ fn near_names_are_suggested() {
 }
 
 #[test]
+fn short_files_cannot_ask_for_much_memory() {
+    let wide = "\"inputs\": {\"z\": {\"type\": \"bits67108864\", \"owner\": 0}, \"x\"";
+    let error = fails(&changed("\"inputs\": {\"x\"", wide));
+    assert!(error.contains("the program has 67108872 input wires, expected 67108864 at most"), "{error}");
+    let error = fails(&changed("\"a\": \"bool\"", "\"a\": \"bool\", \"c\": \"bits67108864\""));
+    assert!(error.contains("component `half` has 67108866 input wires, expected 67108864 at most"), "{error}");
+}
+
+#[test]
 fn short_files_cannot_ask_for_endless_work() {
     let text = changed("\"repeat\": 7", "\"repeat\": 1048575").replace("\"x[i+1]\"", "\"x[0]\"");
     assert!(fails(&text).contains("output `y` takes 9 wires"), "{}", fails(&text));

@@ -132,7 +132,7 @@ fn faults_of_aiger_have_their_place() {
         ("aag 3 2 0 1 1 0 0 0 0 0\n", "1:23: expected the end of the line, got `0`"),
         ("aag 2 2 0 1 1\n", "1:13: the greatest variable is 2, expected at least 3, for 2 inputs and 1 gates"),
         ("aig 4 2 0 1 1\n", "1:13: the greatest variable is 4, expected 3, for 2 inputs and 1 gates"),
-        ("aag 99999999 99999999 0 1 0\n", "1:14: 99999999 inputs, the limit is 67108864"),
+        ("aag 99999999 99999999 0 1 0\n", "1:14: the file has 99999999 input wires, expected 67108864 at most"),
         (
             "aag 3 2 0 1 1\n2\n5\n6\n6 2 4\n",
             "3:1: an input is a constant or a negation, expected an even number from 2 on",
