@@ -1,6 +1,11 @@
 //! Steps of a task: run in order, or in rows side by side, timed, with a summary. A failure ends its row, and the task after the other rows.
 
-use std::{fs::read_to_string, process::Command, time::Instant};
+use std::{
+    fs::read_to_string,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::Command,
+    time::Instant,
+};
 
 /// A check of our own: returns its findings, one line each.
 type Check = Box<dyn Fn() -> Vec<String> + Send + Sync>;
@@ -88,17 +93,18 @@ fn beside(rows: &[Vec<Step>]) -> Vec<Ended> {
     let run = |row: &Vec<Step>| {
         let mut ended: Vec<Ended> = Vec::new();
         for step in row {
-            ended.extend(step.run().into_iter().map(|part| Ended { processors: None, ..part }));
+            let failed = |_| vec![Ended { name: step.name, seconds: 0.0, processors: None, passed: false }];
+            let parts = catch_unwind(AssertUnwindSafe(|| step.run())).unwrap_or_else(failed);
+            ended.extend(parts.into_iter().map(|part| Ended { processors: None, ..part }));
             if ended.iter().any(|part| !part.passed) {
                 break;
             }
         }
         ended
     };
-    let panicked = || vec![Ended { name: "a step that panicked", seconds: 0.0, processors: None, passed: false }];
     std::thread::scope(|scope| {
         let rows: Vec<_> = rows.iter().map(|row| scope.spawn(move || run(row))).collect();
-        rows.into_iter().flat_map(|row| row.join().unwrap_or_else(|_| panicked())).collect()
+        rows.into_iter().flat_map(|row| row.join().unwrap_or_default()).collect()
     })
 }
 

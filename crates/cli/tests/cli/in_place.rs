@@ -1,4 +1,4 @@
-//! Programs whose gates stay in their file.
+//! Large circuits in a binary file; in the full form so large that their gates stay there.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn large() -> Vec<u8> {
 }
 
 #[test]
-fn a_large_circuit_is_inspected_planned_and_run_without_its_gates_in_memory() {
+fn a_large_circuit_is_inspected_planned_and_run_from_its_file() {
     let folder = Folder::new("in-place");
     let (file, bytes) = (folder.path("large.gbc"), large());
     fs::write(&file, &bytes).unwrap();
@@ -53,6 +53,12 @@ fn a_large_circuit_is_inspected_planned_and_run_without_its_gates_in_memory() {
     let plain = garblet(&["eval", &file, "--input", &inputs[0], "--input", &inputs[1], "--json"]).json();
     assert_eq!(ran["outputs"]["y"], plain["outputs"]["y"], "{ran}");
     assert_eq!(ran["program_digest"], inspected["program_digest"]);
+    if gate_count() > 1 << 24 {
+        let memory = ran["per_party"].as_array().expect("two parties").iter();
+        let memory: Vec<u64> = memory.filter_map(|party| party["peak_rss_bytes"].as_u64()).collect();
+        // Gates in memory have twelve bytes each.
+        assert!(memory.iter().all(|bytes| *bytes < 12 * u64::from(gate_count())), "{memory:?}");
+    }
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let short = garblet(&["local", &file, "--input", &inputs[0], "--input", &inputs[1]]);
     let message = format!("error: byte {}: the file ends, expected ", bytes.len() / 2 + 1);
