@@ -1,7 +1,8 @@
-//! Looks, under valgrind, for branches and addresses that depend on secrets.
+//! Looks, under valgrind, for branches and addresses that depend on secrets, and in the same optimised program for [intrinsics that stayed calls](crate::kernels).
 
 use std::{fs, path::Path, process::Command};
 
+use crate::kernels;
 use crate::programs::{run, target, with_debian};
 use crate::steps::{Step, cargo};
 
@@ -33,7 +34,8 @@ fn check(root: &Path, form: &str, features: &[&str]) -> Vec<String> {
         eprintln!("{reason}\nBRANCHES ON SECRETS WERE NOT CHECKED");
         return Vec::new();
     }
-    match build(root, features).and_then(|()| look(root, form)) {
+    let program = target(root).join(PROFILE).join(PACKAGE);
+    match build(root, features).and_then(|()| kernels::check(&program)).and_then(|()| look(root, form)) {
         Ok(()) => Vec::new(),
         Err(finding) => vec![finding],
     }

@@ -11,6 +11,7 @@ mod features;
 mod figures;
 mod image;
 mod installed;
+mod kernels;
 mod layers;
 mod licences;
 mod lost_checks;

@@ -23,7 +23,7 @@ mod half_gates;
 mod privacy_free;
 mod three_halves;
 
-use garblet_primitives::{Block, Engine, GateHash, GateNumber, QUAD_LANES};
+use garblet_primitives::{Block, Engine, GateHash, GateNumber, QUAD_LANES, each, numbered};
 
 pub(crate) use self::{
     four_row::FourRow, grr3::Grr3, half_gates::HalfGates, privacy_free::PrivacyFree, three_halves::ThreeHalves,
@@ -149,7 +149,8 @@ impl TableMut<'_> {
     /// Writes a table of `ROWS` blocks per gate.
     #[inline(always)]
     fn put_rows<E: Engine, const ROWS: usize>(self, e: E, rows: [E::Quad; ROWS]) {
-        let rows = rows.map(
+        let rows = each(
+            rows,
             #[inline(always)]
             |row| e.store(row),
         );
@@ -165,7 +166,8 @@ impl Table<'_> {
     #[inline(always)]
     pub(crate) fn pair<E: Engine>(&self, e: E) -> [E::Quad; 2] {
         let (quads, _) = self.bytes.as_chunks::<{ 16 * QUAD_LANES }>();
-        e.deinterleave([0, 1].map(
+        e.deinterleave(each(
+            [0, 1],
             #[inline(always)]
             |i| e.load(&bytemuck::cast(quads[i])),
         ))
@@ -176,7 +178,7 @@ impl Table<'_> {
     fn rows<E: Engine, const ROWS: usize>(&self, e: E) -> [E::Quad; ROWS] {
         let (blocks, _) = self.bytes.as_chunks::<16>();
         let block = |lane: usize, row: usize| Block::from_bytes(blocks[lane * ROWS + row]);
-        std::array::from_fn(
+        numbered(
             #[inline(always)]
             |row| e.load(&[block(0, row), block(1, row), block(2, row), block(3, row)]),
         )

@@ -4,7 +4,7 @@
 //! that now come together were garbled far apart, so each has its own hash key.
 
 use bytemuck::{Pod, Zeroable};
-use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed, secrets};
+use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed, each, numbered, secrets};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -91,7 +91,7 @@ fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SolderedGate; QUAD_LANES], labe
 /// Up to four of some gates, padded to four with the last one.
 #[inline(always)]
 fn lanes(gates: &[SolderedGate]) -> [&SolderedGate; QUAD_LANES] {
-    std::array::from_fn(
+    numbered(
         #[inline(always)]
         |lane| &gates[lane.min(gates.len() - 1)],
     )
@@ -194,12 +194,14 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
         let first = self.next;
         let range = self.take(count);
         let gates = &self.buckets.gates[range];
-        let [left, right] = labels.map(
+        let [left, right] = each(
+            labels,
             #[inline(always)]
             |labels| e.store(labels),
         );
         for ((gates, owners), given) in gates.chunks(QUAD_LANES).zip(&self.owners).zip(self.given.iter_mut()) {
-            let [o0, o1, o2, o3] = owners.map(
+            let [o0, o1, o2, o3] = each(
+                *owners,
                 #[inline(always)]
                 |owner| owner % QUAD_LANES,
             );

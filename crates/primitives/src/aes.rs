@@ -5,7 +5,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES, padded},
+    engine::{Engine, QUAD_LANES, each, numbered, padded},
     kernel::Kernel,
 };
 
@@ -163,7 +163,7 @@ impl Kernel for EncryptAll<'_> {
         let (wide, rest) = self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
         for blocks in wide {
             let quads = blocks.as_chunks::<QUAD_LANES>().0;
-            let x: [E::Quad; PIPELINE] = std::array::from_fn(
+            let x: [E::Quad; PIPELINE] = numbered(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
@@ -206,7 +206,7 @@ fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: 
     let mut counter = first;
     let (wide, rest) = blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
     for blocks in wide {
-        let x: [E::Quad; PIPELINE] = std::array::from_fn(
+        let x: [E::Quad; PIPELINE] = numbered(
             #[inline(always)]
             |i| e.count(counter.wrapping_add((i * QUAD_LANES) as u64), 1),
         );
@@ -285,7 +285,8 @@ impl Kernel for AddKeystreams<'_> {
             for (lane, length) in lengths.iter().enumerate() {
                 let (now, later) = std::mem::take(&mut rest).split_at_mut(*length);
                 rest = later;
-                let key = e.key_from(&round_keys.map(
+                let key = e.key_from(&each(
+                    round_keys,
                     #[inline(always)]
                     |keys| keys[lane],
                 ));

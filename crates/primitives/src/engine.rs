@@ -48,6 +48,27 @@ use crate::{
     squares::exchange_squares,
 };
 
+/// A function's values for all items, in order. Unlike `map` of arrays it is always inlined: where that stays a call, its intrinsics are calls, too.
+#[inline(always)]
+pub fn each<T: Copy, U: Copy, const N: usize>(items: [T; N], mut f: impl FnMut(T) -> U) -> [U; N] {
+    numbered(
+        #[inline(always)]
+        |at| f(items[at]),
+    )
+}
+
+/// A function's values for `0..N`, in order; to `std::array::from_fn` as [`each`] to `map`. `N` is at least 1.
+#[inline(always)]
+pub fn numbered<U: Copy, const N: usize>(mut f: impl FnMut(usize) -> U) -> [U; N] {
+    let mut values = [f(0); N];
+    let mut at = 1;
+    while at < N {
+        values[at] = f(at);
+        at += 1;
+    }
+    values
+}
+
 /// The number of blocks in an [`Engine::Quad`].
 pub const QUAD_LANES: usize = 4;
 
@@ -82,7 +103,8 @@ pub trait Engine: Copy {
     #[inline(always)]
     unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises it.
-        self.load(&from.map(
+        self.load(&each(
+            from,
             #[inline(always)]
             |block| unsafe { *block },
         ))
@@ -126,7 +148,7 @@ pub trait Engine: Copy {
     #[inline(always)]
     fn store_three_halves(self, first: Self::Quad, last: Self::Quad) -> [[u64; 3]; QUAD_LANES] {
         let (first, last) = (self.store(first), self.store(last));
-        std::array::from_fn(
+        numbered(
             #[inline(always)]
             |lane| {
                 let ([low, high], [_, third]) = (first[lane].halves(), last[lane].halves());
@@ -138,11 +160,13 @@ pub trait Engine: Copy {
     #[inline(always)]
     fn load_three_halves(self, halves: &[[u64; 3]; QUAD_LANES]) -> [Self::Quad; 2] {
         [
-            self.load(&halves.map(
+            self.load(&each(
+                *halves,
                 #[inline(always)]
                 |[low, high, _]| Block::from_halves(high, low),
             )),
-            self.load(&halves.map(
+            self.load(&each(
+                *halves,
                 #[inline(always)]
                 |[_, _, third]| Block::from_halves(third, third),
             )),
@@ -188,7 +212,7 @@ pub trait Engine: Copy {
     #[inline(always)]
     fn key(self, key: Block) -> Self::Key {
         let quads = self.round_keys(self.splat(key));
-        self.key_from(&std::array::from_fn(
+        self.key_from(&numbered(
             #[inline(always)]
             |round| self.store(quads[round])[0],
         ))

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 pub use self::keys::RekeyedKeys;
 use crate::{
     block::Block,
-    engine::Engine,
+    engine::{Engine, each},
     gate_number::KeyPeriod,
     mmo::{KeyRule, Mmo, Rekeyed, mmo, tmmo},
 };
@@ -42,11 +42,13 @@ pub trait GateHash {
         x: [E::Quad; T],
         delta: E::Quad,
     ) -> [[E::Quad; 2]; T] {
-        let pairs = x.map(
+        let pairs = each(
+            x,
             #[inline(always)]
             |x| [x, e.xor(x, delta)],
         );
-        Self::hash(e, key, gate, pairs).map(
+        each(
+            Self::hash(e, key, gate, pairs),
             #[inline(always)]
             |[h0, h1]| [h0, e.xor(h0, h1)],
         )
@@ -208,7 +210,8 @@ impl GateHash for Mitccrh {
         let mut keys = [[*seed]; T];
         add_tweaks(e, gate, &mut keys);
         apply_sigma(e, &mut x);
-        let keys = keys.map(
+        let keys = each(
+            keys,
             #[inline(always)]
             |[key]| key,
         );

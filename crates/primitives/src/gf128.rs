@@ -6,7 +6,7 @@
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES, joined, padded},
+    engine::{Engine, QUAD_LANES, each, joined, padded},
     kernel::Kernel,
 };
 
@@ -111,7 +111,8 @@ impl Kernel for InnerProduct<'_> {
                 *sum = e.xor(*sum, part);
             }
         }
-        let [low, high] = joined(e, sums).map(
+        let [low, high] = each(
+            joined(e, sums),
             #[inline(always)]
             |quad| e.store(quad).into_iter().fold(0, |sum, block| sum ^ block.to_u128()),
         );

@@ -7,7 +7,7 @@ use crate::{
     backend::Backend,
     bit::Bit,
     block::Block,
-    engine::{Engine, QUAD_LANES, padded},
+    engine::{Engine, QUAD_LANES, each, numbered, padded},
     kernel::Kernel,
 };
 
@@ -65,7 +65,8 @@ impl Kernel for RoundKeys {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> [Block; 11] {
-        e.round_keys(e.splat(self.0)).map(
+        each(
+            e.round_keys(e.splat(self.0)),
             #[inline(always)]
             |quad| e.store(quad)[0],
         )
@@ -89,7 +90,7 @@ impl Kernel for Grow<'_> {
         let (wide_right, rest_right) = self.right.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
         for (left, right) in wide.iter_mut().zip(wide_right) {
             let (left, right) = (left.as_chunks_mut::<QUAD_LANES>().0, right.as_chunks_mut::<QUAD_LANES>().0);
-            let nodes: [E::Quad; PIPELINE] = std::array::from_fn(
+            let nodes: [E::Quad; PIPELINE] = numbered(
                 #[inline(always)]
                 |i| e.load(&left[i]),
             );
@@ -121,7 +122,8 @@ impl Kernel for Grow<'_> {
 /// Hashes vectors.
 #[inline(always)]
 fn hash<E: Engine, const N: usize>(e: E, key: &E::Key, nodes: [E::Quad; N]) -> [E::Quad; N] {
-    let inputs = nodes.map(
+    let inputs = each(
+        nodes,
         #[inline(always)]
         |node| e.sigma(node),
     );

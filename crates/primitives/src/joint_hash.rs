@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES},
+    engine::{Engine, QUAD_LANES, each, numbered},
     gate_hash::combine_keys,
     gate_number::KeyPeriod,
     kernel::Kernel,
@@ -97,7 +97,8 @@ impl JointRows<'_> {
     /// If a block does not exist.
     #[inline(always)]
     fn gather<E: Engine>(&self, e: E, from: [usize; QUAD_LANES], place: usize) -> E::Quad {
-        let at = from.map(
+        let at = each(
+            from,
             #[inline(always)]
             |from| std::ptr::from_ref(&self.labels[from + place]),
         );
@@ -316,7 +317,8 @@ fn masks_of_four_by<E: Engine, const MOST: usize>(
         *of_place = e.sigma(combine_keys(e, u, v));
         sum = e.xor(sum, *of_place);
     }
-    let rows = e.load(&four.rows.map(
+    let rows = e.load(&each(
+        four.rows,
         #[inline(always)]
         |row| Block::from_halves(row, 0),
     ));
@@ -349,7 +351,7 @@ fn permuted_all<E: Engine>(e: E, key: &E::Key, keys: &[E::Quad], tweak: E::Quad)
 /// Each block in all lanes of a vector.
 #[inline(always)]
 fn spread<E: Engine, const N: usize>(e: E, blocks: &[Block; N]) -> [E::Quad; N] {
-    std::array::from_fn(
+    numbered(
         #[inline(always)]
         |i| e.splat(blocks[i]),
     )
@@ -358,7 +360,7 @@ fn spread<E: Engine, const N: usize>(e: E, blocks: &[Block; N]) -> [E::Quad; N] 
 /// The sum of `pi(k ^ tweak)` over the keys.
 #[inline(always)]
 fn permuted<E: Engine, const N: usize>(e: E, key: &E::Key, keys: &[E::Quad; N], tweak: E::Quad) -> E::Quad {
-    let x: [[E::Quad; 1]; N] = std::array::from_fn(
+    let x: [[E::Quad; 1]; N] = numbered(
         #[inline(always)]
         |i| [e.xor(keys[i], tweak)],
     );

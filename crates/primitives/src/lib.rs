@@ -40,7 +40,7 @@ pub use bit::Bit;
 pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
-pub use engine::{Engine, QUAD_LANES};
+pub use engine::{Engine, QUAD_LANES, each, numbered};
 pub use gate_hash::{GateHash, Mitccrh, RekeyedKeys, Sha256Hash, Tmmo, combine_keys};
 pub use gate_number::{GateNumber, KeyPeriod};
 pub use gates::{

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use crate::{
     backend::Backend,
     block::Block,
-    engine::{Engine, QUAD_LANES, padded},
+    engine::{Engine, QUAD_LANES, each, numbered, padded},
     kernel::Kernel,
     mmo::tmmo,
 };
@@ -81,7 +81,8 @@ impl Kernel for RoundKeys {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> [Block; 11] {
-        e.round_keys(e.splat(self.0)).map(
+        each(
+            e.round_keys(e.splat(self.0)),
             #[inline(always)]
             |quad| e.store(quad)[0],
         )
@@ -111,7 +112,7 @@ impl HashAll<'_> {
         let whole = self.blocks.len() / (N * QUAD_LANES) * (N * QUAD_LANES);
         let (wide, rest) = self.blocks.split_at_mut(whole);
         for quads in wide.as_chunks_mut::<QUAD_LANES>().0.as_chunks_mut::<N>().0 {
-            let x: [E::Quad; N] = std::array::from_fn(
+            let x: [E::Quad; N] = numbered(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
@@ -155,7 +156,7 @@ impl HashPairs<'_> {
         let ((wide, rest), (wide_pairs, rest_pairs)) = (self.blocks.split_at(whole), self.pairs.split_at_mut(whole));
         let (quads, pairs) = (wide.as_chunks::<QUAD_LANES>().0, wide_pairs.as_chunks_mut::<QUAD_LANES>().0);
         for (quads, pairs) in quads.as_chunks::<N>().0.iter().zip(pairs.as_chunks_mut::<N>().0) {
-            let q: [E::Quad; N] = std::array::from_fn(
+            let q: [E::Quad; N] = numbered(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
@@ -195,16 +196,19 @@ impl Kernel for HashEach<'_> {
             for (place, &tweak) in places.as_flattened_mut().iter_mut().zip(tweaks) {
                 *place = Block::from_halves(tweak, 0);
             }
-            let [x, tweaks] = [padded, places].map(
+            let [x, tweaks] = each(
+                [padded, places],
                 #[inline(always)]
                 |quads| {
-                    quads.map(
+                    each(
+                        quads,
                         #[inline(always)]
                         |quad| e.load(&quad),
                     )
                 },
             );
-            let hashed = hash(e, &key, tweaks, x).map(
+            let hashed = each(
+                hash(e, &key, tweaks, x),
                 #[inline(always)]
                 |quad| e.store(quad),
             );
@@ -216,7 +220,7 @@ impl Kernel for HashEach<'_> {
 /// Consecutive tweaks.
 #[inline(always)]
 fn consecutive<E: Engine, const N: usize>(e: E, first: u64) -> [E::Quad; N] {
-    std::array::from_fn(
+    numbered(
         #[inline(always)]
         |i| e.count(first.wrapping_add((i * QUAD_LANES) as u64), 1),
     )
@@ -232,7 +236,8 @@ fn hash_pairs<E: Engine, const N: usize>(
     q: [E::Quad; N],
 ) -> [[[Block; 2]; QUAD_LANES]; N] {
     let tweaks: [E::Quad; N] = consecutive(e, tweak);
-    let both = q.map(
+    let both = each(
+        q,
         #[inline(always)]
         |q| [q, e.xor(q, delta)],
     );
@@ -243,17 +248,20 @@ fn hash_pairs<E: Engine, const N: usize>(
         #[inline(always)]
         |once| {
             for (pair, tweak) in once.iter_mut().zip(tweaks) {
-                *pair = pair.map(
+                *pair = each(
+                    *pair,
                     #[inline(always)]
                     |x| e.xor(x, tweak),
                 );
             }
         },
     );
-    hashed.map(
+    each(
+        hashed,
         #[inline(always)]
         |[zero, one]| {
-            bytemuck::cast(e.interleave(zero, one).map(
+            bytemuck::cast(each(
+                e.interleave(zero, one),
                 #[inline(always)]
                 |quad| e.store(quad),
             ))

@@ -1,7 +1,7 @@
 //! The evaluator's circuit: its own shares, to which it adds the sums of all garblers, and going through it.
 
 use garblet_circuit::Schedule;
-use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed};
+use garblet_primitives::{Backend, Bit, Block, Engine, GateHash, QUAD_LANES, Rekeyed, each};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -106,7 +106,8 @@ impl TagCheck {
     /// Checks the sum of a gate with these labels, which show the public values of the operands and the result.
     #[inline(always)]
     fn add(&mut self, sum: Block, labels: [Block; 3]) {
-        let [a, b, c] = labels.map(
+        let [a, b, c] = each(
+            labels,
             #[inline(always)]
             |label| Bit::lowest_of(label.halves()[0]),
         );
@@ -228,7 +229,8 @@ impl<'a> AndGates for Active<'a> {
         let (slots, number) = (self.slots, gate.index - self.first);
         let (first, keys) = keys.of_gate(e, gate.index);
         let [negate_a, negate_b] = gate.inverted.map(|inverted| NEGATION & Block::mask(inverted));
-        let [a, b] = [(gate.a, negate_a), (gate.b, negate_b)].map(
+        let [a, b] = each(
+            [(gate.a, negate_a), (gate.b, negate_b)],
             #[inline(always)]
             |(wire, negate)| (wire.as_flattened(), negate),
         );
@@ -237,7 +239,8 @@ impl<'a> AndGates for Active<'a> {
         let [value_a, value_b] = [e.lsb(e.splat(shown_a)), e.lsb(e.splat(shown_b))];
         for (quad, out) in out.iter_mut().enumerate() {
             let slot = quad * QUAD_LANES;
-            let [one, two, three] = [0, 1, 2].map(
+            let [one, two, three] = each(
+                [0, 1, 2],
                 #[inline(always)]
                 |block| load(e, &self.circuit[place(slots, slot, number, block)..], slots - slot),
             );

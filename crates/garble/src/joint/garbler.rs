@@ -1,7 +1,7 @@
 //! One garbler's part of the tables for all slots.
 
 use garblet_circuit::Schedule;
-use garblet_primitives::{Backend, Block, Delta, Engine, GateHash, QUAD_LANES, Rekeyed};
+use garblet_primitives::{Backend, Block, Delta, Engine, GateHash, QUAD_LANES, Rekeyed, each};
 
 use super::{
     GateShares, TABLE,
@@ -90,7 +90,8 @@ impl<'a> AndGates for Garbling<'a> {
         let (slots, delta, at) = (part.shares.len(), part.delta.block(), TABLE * number);
         let (first, keys) = keys.of_gate(e, gate.index);
         let operands = [(gate.a, gate.inverted[0]), (gate.b, gate.inverted[1])];
-        let [label_a, label_b] = operands.map(
+        let [label_a, label_b] = each(
+            operands,
             #[inline(always)]
             |(wire, inverted)| wire.as_flattened()[slots] ^ (delta ^ NEGATION) & Block::mask(inverted),
         );
@@ -109,7 +110,8 @@ impl<'a> AndGates for Garbling<'a> {
             for (lane, (([of_gates, of_products], table), out)) in shares.take(QUAD_LANES).enumerate() {
                 *out = of_gates[number];
                 let result = *out ^ of_products[number];
-                let [first, second, third] = blocks.map(
+                let [first, second, third] = each(
+                    blocks,
                     #[inline(always)]
                     |quad| quad[lane],
                 );

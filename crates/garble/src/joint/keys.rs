@@ -18,7 +18,10 @@ impl<'a, E: Engine> Keys<'a, E> {
     /// The keys of the first gate.
     #[inline(always)]
     pub(super) fn new(e: E, seeds: &'a [Block], slots: usize) -> Self {
-        let keys = seeds.iter().map(|seed| <Rekeyed as GateHash>::key(e, *seed, 0)).collect();
+        let mut keys = Vec::with_capacity(seeds.len());
+        for seed in seeds {
+            keys.push(<Rekeyed as GateHash>::key(e, *seed, 0));
+        }
         // A garbler hashes both labels of two operands for every slot.
         let key_period = <Rekeyed as GateHash>::key_period(4 * slots as u64);
         Keys { seeds, slots: slots as u64, key_period, period: 0, keys }

@@ -4,7 +4,7 @@
 //! value of an AND gate's output differs.
 
 use garblet_circuit::{AndOp, OutputWire, Schedule, XorOp};
-use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES};
+use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES, numbered};
 use zeroize::Zeroizing;
 
 /// The four blocks of a vector.
@@ -95,7 +95,7 @@ impl Wires<'_> {
         let slots = self.slots.as_chunks_mut::<WIDTH>().0;
         for op in ops {
             let (a, b) = (&slots[op.a as usize], &slots[op.b as usize]);
-            let sum = std::array::from_fn(
+            let sum = numbered(
                 #[inline(always)]
                 |q| e.store(e.xor(e.load(&a[q]), e.load(&b[q]))),
             );

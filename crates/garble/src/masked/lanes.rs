@@ -1,6 +1,6 @@
 //! Blocks, bits and tables of four gates at a time.
 
-use garblet_primitives::{Block, Engine, GateHash, KeyPeriod, QUAD_LANES, Rekeyed};
+use garblet_primitives::{Block, Engine, GateHash, KeyPeriod, QUAD_LANES, Rekeyed, each, numbered};
 
 use crate::run::KeyPeriods;
 
@@ -33,7 +33,8 @@ impl GateMasks<'_> {
     /// The shares at this many gates.
     #[inline(always)]
     pub(super) fn window(&self, at: usize, count: usize) -> Self {
-        let [left, right, result] = [self.left, self.right, self.result].map(
+        let [left, right, result] = each(
+            [self.left, self.right, self.result],
             #[inline(always)]
             |shares| window(shares, at, count),
         );
@@ -81,7 +82,7 @@ pub(super) fn window_mut<T>(items: &mut [T], at: usize, count: usize) -> &mut [T
 pub(super) fn load<E: Engine>(e: E, blocks: &[Block]) -> E::Quad {
     match blocks.as_array() {
         Some(quad) => e.load(quad),
-        None => e.load(&std::array::from_fn(
+        None => e.load(&numbered(
             #[inline(always)]
             |lane| blocks[lane.min(blocks.len() - 1)],
         )),

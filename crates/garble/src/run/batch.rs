@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use garblet_primitives::{
     BatchGates, BatchLabels, Block, Engine, GateHash, GateList, GateNumber, Gather, Kernel, MAX_INTERLEAVED,
-    QUAD_LANES, Rekeyed, RekeyedKeys,
+    QUAD_LANES, Rekeyed, RekeyedKeys, each,
 };
 
 use super::MAX_QUAD_BYTES;
@@ -217,7 +217,8 @@ impl<E: Engine, S: Scheme> BatchGates<E> for Evaluating<'_, E, S> {
         [invert_a, invert_b]: [E::Mask; 2],
     ) -> E::Quad {
         let labels = match S::SELECT_IS_VALUE {
-            true => [0, 1].map(
+            true => each(
+                [0, 1],
                 #[inline(always)]
                 |i| keys.e.xor_if([invert_a, invert_b][i], labels[i], self.negation),
             ),

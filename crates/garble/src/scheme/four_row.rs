@@ -1,6 +1,6 @@
 //! Four rows: the plain garbled gate.
 
-use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys};
+use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys, each};
 
 use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
@@ -48,7 +48,8 @@ impl Scheme for FourRow {
         let e = keys.e;
         let zero_label = keys.random::<Self>(gate);
         let [hashes, values] = rows(keys, gate, labels);
-        let row = [0, 1, 2, 3].map(
+        let row = each(
+            [0, 1, 2, 3],
             #[inline(always)]
             |i| e.xor3(hashes[i], values[i], zero_label),
         );

@@ -1,6 +1,6 @@
 //! Garbled row reduction: three blocks per AND gate.
 
-use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys};
+use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys, each};
 
 use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut, four_row};
 
@@ -23,7 +23,8 @@ impl Scheme for Grr3 {
         let e = keys.e;
         let [hashes, values] = four_row::rows(keys, gate, labels);
         let zero_label = e.xor(hashes[0], values[0]);
-        let row = [1, 2, 3].map(
+        let row = each(
+            [1, 2, 3],
             #[inline(always)]
             |i| e.xor3(hashes[i], values[i], zero_label),
         );

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Engine, QUAD_LANES};
+use super::{Engine, QUAD_LANES, each, numbered};
 use crate::{
     block::{BLOCK_BITS, Block},
     kernel::Kernel,
@@ -51,7 +51,7 @@ fn zip(
     b: [__m128i; QUAD_LANES],
     f: impl Fn(__m128i, __m128i) -> __m128i,
 ) -> [__m128i; QUAD_LANES] {
-    std::array::from_fn(
+    numbered(
         #[inline(always)]
         |i| f(a[i], b[i]),
     )
@@ -115,7 +115,8 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn sigma(self, a: Self::Quad) -> Self::Quad {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| {
                 have! {
@@ -143,7 +144,8 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| {
                 have! {
@@ -172,7 +174,8 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn lsb(self, a: Self::Quad) -> Self::Mask {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| have! { _mm_srai_epi32::<31>(_mm_slli_epi32::<31>(_mm_shuffle_epi32::<0>(a))) },
         )
@@ -180,7 +183,8 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn half_bits(self, a: Self::Quad) -> u8 {
-        let [a, b, c, d] = a.map(
+        let [a, b, c, d] = each(
+            a,
             #[inline(always)]
             |a| have! { _mm_movemask_pd(_mm_castsi128_pd(_mm_slli_epi64::<63>(a))) },
         );
@@ -189,7 +193,8 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
-        words.map(
+        each(
+            *words,
             #[inline(always)]
             |word| have! { _mm_set1_epi64x(-((word >> BIT & 1) as i64)) },
         )
@@ -234,7 +239,8 @@ impl Engine for AesNi {
     fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11] {
         let mut round_keys = [keys; 11];
         for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
-            round_keys[round + 1] = round_keys[round].map(
+            round_keys[round + 1] = each(
+                round_keys[round],
                 #[inline(always)]
                 |key| next_round_key(key, constant),
             );

@@ -4,7 +4,7 @@
 //! A cipher's state is in nibbles from the first round key on, as are all round keys except the last.
 
 use super::{
-    QUAD_LANES,
+    QUAD_LANES, each,
     nibbles::{
         A_OVER, CONSTANT, DOUBLED_SPLIT, INVERSE, JOIN, ROUND_CONSTANTS, SPLIT, SUBSTITUTED, SUBSTITUTED_SPLIT, split,
     },
@@ -145,17 +145,20 @@ pub(super) fn key<B: Bytes>(key: B) -> [B; 11] {
 #[inline(always)]
 pub(super) fn encrypt<B: Bytes>(key: &[B; 11], quads: &mut [Quad<B>]) {
     for quad in quads {
-        *quad = quad.map(
+        *quad = each(
+            *quad,
             #[inline(always)]
             |block| to_nibbles(block.xor(key[0])),
         );
         for round_key in &key[1..10] {
-            *quad = quad.map(
+            *quad = each(
+                *quad,
                 #[inline(always)]
                 |block| round(block, *round_key),
             );
         }
-        *quad = quad.map(
+        *quad = each(
+            *quad,
             #[inline(always)]
             |block| last_round(block, key[10]),
         );

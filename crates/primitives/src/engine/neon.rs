@@ -10,7 +10,7 @@ mod transpose;
 use std::arch::aarch64::*;
 
 use self::{by_instructions::ByInstructions, by_look_ups::ByLookUps};
-use super::{Engine, QUAD_LANES};
+use super::{Engine, QUAD_LANES, each};
 use crate::block::{BLOCK_BITS, Block};
 
 /// An engine; a value proves that the processor has the instructions of `C`.
@@ -80,11 +80,6 @@ fn swap(a: uint8x16_t) -> uint8x16_t {
 }
 
 #[inline(always)]
-fn each(a: Four, f: impl Fn(uint8x16_t) -> uint8x16_t) -> Four {
-    [f(a[0]), f(a[1]), f(a[2]), f(a[3])]
-}
-
-#[inline(always)]
 fn zip(a: Four, b: Four, f: impl Fn(uint8x16_t, uint8x16_t) -> uint8x16_t) -> Four {
     [f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2]), f(a[3], b[3])]
 }
@@ -112,7 +107,8 @@ impl<C: Cipher> Engine for Arm<C> {
     #[inline(always)]
     fn count(self, first: u64, stride: u64) -> Self::Quad {
         let first = words(halves(first, 0));
-        [0, 1, 2, 3].map(
+        each(
+            [0, 1, 2, 3],
             #[inline(always)]
             |i: u64| bytes(neon! { vaddq_u64(first, words(halves(stride.wrapping_mul(i), 0))) }),
         )
@@ -193,11 +189,11 @@ impl<C: Cipher> Engine for Arm<C> {
     fn half_bits(self, [a, b, c, d]: Self::Quad) -> u8 {
         neon! {
             // The lowest 32 bits of all halves, then the lowest 16.
-            let [a, b, c, d] = [a, b, c, d].map(
+            let [a, b, c, d] = each([a, b, c, d],
                 #[inline(always)]
                 |a| vreinterpretq_u32_u8(a),
             );
-            let [low, high] = [vuzp1q_u32(a, b), vuzp1q_u32(c, d)].map(
+            let [low, high] = each([vuzp1q_u32(a, b), vuzp1q_u32(c, d)],
                 #[inline(always)]
                 |a| vreinterpretq_u16_u32(a),
             );
@@ -209,7 +205,8 @@ impl<C: Cipher> Engine for Arm<C> {
 
     #[inline(always)]
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
-        words.map(
+        each(
+            *words,
             #[inline(always)]
             |word| bytes(neon! { vtstq_u64(vdupq_n_u64(word), vdupq_n_u64(1 << BIT)) }),
         )

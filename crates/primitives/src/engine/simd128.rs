@@ -3,7 +3,7 @@
 
 use std::arch::wasm32::*;
 
-use super::{Engine, QUAD_LANES, look_ups};
+use super::{Engine, QUAD_LANES, each, look_ups, numbered};
 use crate::block::Block;
 
 /// The engine for WebAssembly with vectors; it exists only in modules compiled for them.
@@ -17,7 +17,7 @@ fn from_block(block: Block) -> v128 {
 
 #[inline(always)]
 fn zip(a: [v128; QUAD_LANES], b: [v128; QUAD_LANES], f: impl Fn(v128, v128) -> v128) -> [v128; QUAD_LANES] {
-    std::array::from_fn(
+    numbered(
         #[inline(always)]
         |i| f(a[i], b[i]),
     )
@@ -128,7 +128,8 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn sigma(self, a: Self::Quad) -> Self::Quad {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| v128_xor(u64x2_shuffle::<1, 0>(a, a), v128_and(a, u64x2(0, u64::MAX))),
         )
@@ -151,7 +152,8 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn double(self, a: Self::Quad) -> Self::Quad {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| {
                 // The bits that the shift pushes out, each in the half that receives it.
@@ -163,7 +165,8 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn lsb(self, a: Self::Quad) -> Self::Mask {
-        a.map(
+        each(
+            a,
             #[inline(always)]
             |a| i64x2_neg(v128_and(u64x2_shuffle::<0, 0>(a, a), u64x2_splat(1))),
         )
@@ -171,7 +174,8 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn half_bits(self, a: Self::Quad) -> u8 {
-        let [a, b, c, d] = a.map(
+        let [a, b, c, d] = each(
+            a,
             #[inline(always)]
             |a| i64x2_bitmask(i64x2_shl(a, 63)),
         );
@@ -180,7 +184,8 @@ impl Engine for Simd128 {
 
     #[inline(always)]
     fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
-        words.map(
+        each(
+            *words,
             #[inline(always)]
             |word| u64x2_splat((word >> BIT & 1).wrapping_neg()),
         )

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Engine, QUAD_LANES};
+use super::{Engine, QUAD_LANES, each};
 use crate::{
     block::{BLOCK_BITS, Block},
     kernel::Kernel,
@@ -86,7 +86,8 @@ impl Engine for Vaes {
     unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises that the blocks are valid for reads; for the features see `have`.
         unsafe {
-            let [a, b, c, d] = from.map(
+            let [a, b, c, d] = each(
+                from,
                 #[inline(always)]
                 |block| _mm_load_si128(block.cast()),
             );
@@ -167,7 +168,7 @@ impl Engine for Vaes {
         // Bit 3 of a place is set for those of `last`.
         have! {
             let places = [_mm512_set_epi64(5, 4, 11, 3, 2, 9, 1, 0), _mm512_set_epi64(15, 7, 6, 13, 15, 7, 6, 13)];
-            let [to_begin, to_end] = places.map(
+            let [to_begin, to_end] = each(places,
                 #[inline(always)]
                 |places| _mm512_permutex2var_epi64(first, places, last),
             );
@@ -184,7 +185,7 @@ impl Engine for Vaes {
             let begin = _mm512_loadu_si512(begin.as_ptr().cast());
             let end = _mm512_castsi256_si512(_mm256_loadu_si256(end.as_ptr().cast()));
             let places = [_mm512_set_epi64(9, 10, 6, 7, 3, 4, 0, 1), _mm512_set_epi64(11, 11, 8, 8, 5, 5, 2, 2)];
-            places.map(
+            each(places,
                 #[inline(always)]
                 |places| _mm512_permutex2var_epi64(begin, places, end),
             )

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Engine, QUAD_LANES};
+use super::{Engine, QUAD_LANES, each};
 use crate::{
     block::{BLOCK_BITS, Block},
     kernel::Kernel,
@@ -39,11 +39,6 @@ impl Vaes256 {
 }
 
 type Pair = [__m256i; 2];
-
-#[inline(always)]
-fn each(a: Pair, f: impl Fn(__m256i) -> __m256i) -> Pair {
-    [f(a[0]), f(a[1])]
-}
 
 #[inline(always)]
 fn zip(a: Pair, b: Pair, f: impl Fn(__m256i, __m256i) -> __m256i) -> Pair {
@@ -93,7 +88,8 @@ impl Engine for Vaes256 {
     unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises that the blocks are valid for reads; for the features see `have`.
         unsafe {
-            let [a, b, c, d] = from.map(
+            let [a, b, c, d] = each(
+                from,
                 #[inline(always)]
                 |block| _mm_load_si128(block.cast()),
             );
@@ -266,7 +262,8 @@ impl Engine for Vaes256 {
 
     #[inline(always)]
     fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2] {
-        [0, 1].map(
+        each(
+            [0, 1],
             #[inline(always)]
             |i: usize| lanes_of(a[i], b[i]),
         )

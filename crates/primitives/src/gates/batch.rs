@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     block::Block,
-    engine::{Engine, QUAD_LANES},
+    engine::{Engine, QUAD_LANES, each},
 };
 
 /// The most instances of a list that run side by side.
@@ -197,7 +197,8 @@ impl GateList {
             let keys = gates.keys();
             for and in done.ands..done.ands + ands as usize {
                 let (at, flags) = self.ands.get(and);
-                let inverted = [INVERT_A, INVERT_B].map(
+                let inverted = each(
+                    [INVERT_A, INVERT_B],
                     #[inline(always)]
                     |flag| e.mask(flags >> flag & 1 == 1),
                 );

@@ -8,7 +8,7 @@ use super::{
     labels::Line,
     packed::{INVERT_A, INVERT_B, Offsets, Packed, padded},
 };
-use crate::engine::{Engine, QUAD_LANES};
+use crate::engine::{Engine, QUAD_LANES, each};
 
 /// Runs the operations of a range.
 ///
@@ -43,7 +43,8 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
     let mut next = range.start;
     while next < range.end {
         let (at, flags) = ops.get(next / QUAD_LANES);
-        let inverted = [INVERT_A, INVERT_B].map(
+        let inverted = each(
+            [INVERT_A, INVERT_B],
             #[inline(always)]
             |flag| e.mask(flags >> flag & 1 == 1),
         );
@@ -60,7 +61,11 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
         } else {
             // Only some of the copies: the others belong to another chunk or have another hash key.
             let copies = next % QUAD_LANES..QUAD_LANES.min(next % QUAD_LANES + (range.end - next));
-            let labels = [a, b].map(|labels| e.load(&padded(&labels[copies.clone()])));
+            let labels = each(
+                [a, b],
+                #[inline(always)]
+                |labels| e.load(&padded(&labels[copies.clone()])),
+            );
             let labels = e.store(gates.quad(e, copies.len(), labels, inverted));
             next += copies.len();
             // SAFETY: as above.
@@ -76,7 +81,8 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
 #[inline(always)]
 pub(super) unsafe fn lines_of(at: Offsets, lines: *mut Line, per_slot: usize) -> [*mut Line; 3] {
     // Offsets count 16 bytes per slot.
-    [at.a, at.b, at.out].map(
+    each(
+        [at.a, at.b, at.out],
         #[inline(always)]
         |bytes| {
             // SAFETY: the caller promises that the slot exists.

@@ -4,11 +4,12 @@ use std::arch::aarch64::*;
 
 use super::neon;
 use crate::block::BLOCK_BITS;
+use crate::engine::numbered;
 
 /// Transposes 128 x 128 bits: 16 x 16 bytes for each of the eight rows of a byte's bits, then 8 x 8 bits in each byte of eight rows.
 pub(super) fn transpose(rows: &mut [uint8x16_t; BLOCK_BITS]) {
     for first in 0..8 {
-        let mut x: [uint8x16_t; 16] = std::array::from_fn(
+        let mut x: [uint8x16_t; 16] = numbered(
             #[inline(always)]
             |i| rows[first + 8 * i],
         );
