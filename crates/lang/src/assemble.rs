@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use garblet_circuit::{ComponentId, InputId, Link, Program, Source};
-use garblet_synthesis::optimise::{Effort, optimise_component};
+use garblet_synthesis::{
+    builder::Aim,
+    optimise::{Effort, optimise_component},
+};
 
 use crate::{
     bound::Bound,
@@ -47,6 +50,7 @@ pub(crate) struct Assembler<'a> {
     inputs: &'a InputWires,
     bound: &'a [Bound],
     name: &'a dyn Fn(u32) -> String,
+    aim: Aim,
     budget: &'a mut Budget,
     variants: Vec<Variant>,
     known: HashMap<(u32, Vec<Extent>), u32>,
@@ -69,12 +73,12 @@ const WIRED_BYTES: u64 = 24;
 const LINK_BYTES: u64 = size_of::<Link>() as u64;
 
 impl<'a> Assembler<'a> {
-    /// Assembles a trace within the budget; `name` maps the source line at which a component begins to its name.
+    /// Assembles a trace within the budget, with few gates or few layers of them; `name` maps the source line at which a component begins to its name.
     pub(crate) fn new(
         trace: &'a Trace,
         inputs: &'a InputWires,
         bound: &'a [Bound],
-        name: &'a dyn Fn(u32) -> String,
+        (name, aim): (&'a dyn Fn(u32) -> String, Aim),
         budget: &'a mut Budget,
     ) -> Self {
         let regions = trace.region_count() as usize;
@@ -83,6 +87,7 @@ impl<'a> Assembler<'a> {
             inputs,
             bound,
             name,
+            aim,
             budget,
             variants: Vec::new(),
             known: HashMap::new(),
@@ -202,11 +207,14 @@ impl<'a> Assembler<'a> {
                     let (operations, extents) = split_code(code);
                     let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
                     let name = (self.name)(lines.first().copied().unwrap_or(0));
-                    Some(gates::build(name, operations, lines, &extents, &wanted, self.budget)?)
+                    Some(gates::build((name, self.aim), (operations, lines), &extents, &wanted, self.budget)?)
                 }
             });
         }
-        optimise(&mut built, &self.uses())?;
+        // Fewer gates may need more layers.
+        if self.aim == Aim::Size {
+            optimise(&mut built, &self.uses())?;
+        }
         // The last variants are those of the first regions.
         for (number, built) in built.into_iter().enumerate().rev() {
             let made = match (built, &self.trace.bodies()[bodies[number] as usize]) {

@@ -4,6 +4,7 @@ use garblet_circuit::{
     CircuitError, Party, Port, Program, Recipients, Type,
     notes::{Notes, Panics as PanicNotes, Region, Shape},
 };
+use garblet_synthesis::builder::Aim;
 
 use crate::{
     assemble::{Assembled, Assembler, InputWires},
@@ -109,14 +110,15 @@ fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]
     let outputs = outputs(main, &mut machine, result)?;
     machine.trace.close();
     machine.trace.budget.check()?;
-    assemble(file, tree, machine, &wires, bound, outputs, program)
+    let aim = if main.attributes.depth { Aim::Depth } else { Aim::Size };
+    assemble((file, aim), tree, machine, &wires, bound, outputs, program)
 }
 
 /// An output: its port and its wires.
 type PortReads = (Port, Vec<Read>);
 
 fn assemble(
-    file: &str,
+    (file, aim): (&str, Aim),
     tree: &Tree,
     mut machine: Machine<'_>,
     wires: &InputWires,
@@ -132,7 +134,7 @@ fn assemble(
     };
     let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
     let mut budget = std::mem::take(&mut machine.trace.budget);
-    let mut assembler = Assembler::new(&machine.trace, wires, bound, &component_name, &mut budget);
+    let mut assembler = Assembler::new(&machine.trace, wires, bound, (&component_name, aim), &mut budget);
     let assembled = assembler.instances(&reads, &mut program)?;
     for (port, reads) in outputs {
         let links = assembler.links(&reads)?;
@@ -191,7 +193,7 @@ fn inputs(
 
 /// The type of a port of the function that is compiled.
 fn main_type(main: &Function, ty: &Ty) -> Type {
-    if main.hex { with_bytes(port_type(ty)) } else { port_type(ty) }
+    if main.attributes.hex { with_bytes(port_type(ty)) } else { port_type(ty) }
 }
 
 /// The outputs: a struct has one per field, a tuple `out0`, `out1` and so on, everything else `out0`; and what panicked.

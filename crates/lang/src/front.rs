@@ -5,6 +5,7 @@ mod bounds;
 mod built_in;
 mod check;
 mod constants;
+mod elsewhere;
 mod expressions;
 mod methods;
 mod parser;
@@ -125,8 +126,8 @@ impl<'a> Context<'a> {
         self.constants = outer_sizes;
         let vars = std::mem::replace(&mut self.vars, outer_vars);
         let name = definition.name.clone();
-        let hex = definition.hex;
-        self.functions.push(Function { name: name.clone(), hex, params, result, body, vars, span, cost });
+        let attributes = definition.attributes;
+        self.functions.push(Function { name: name.clone(), attributes, params, result, body, vars, span, cost });
         let id = self.functions.len() as FnId - 1;
         self.known.insert(name, id);
         Ok(id)

@@ -1,7 +1,7 @@
 //! Turns the code of a region into a component.
 
 use garblet_circuit::{Component, Gate, Type, Wire};
-use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
+use garblet_synthesis::builder::{Aim, Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
 use crate::{
     budget::Budget,
@@ -45,13 +45,12 @@ pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (V
     (nodes, needed_inputs)
 }
 
-/// Builds the component: needed inputs in, wanted wires out, each side one port.
+/// Builds the component of operations and their lines: needed inputs in, wanted wires out, each side one port.
 ///
 /// *Errors*: more wires than a circuit may have, and a source that costs more than it may.
 pub(crate) fn build(
-    name: String,
-    operations: &[u32],
-    lines: &[u32],
+    (name, aim): (String, Aim),
+    (operations, lines): (&[u32], &[u32]),
     extents: &[(u16, u16)],
     wanted: &[Extent],
     budget: &mut Budget,
@@ -59,7 +58,7 @@ pub(crate) fn build(
     let (nodes, inputs) = needed(operations, extents.len(), wanted);
     let width = |k: usize| u32::from(extents[k].1 - extents[k].0);
     let total = (0..extents.len()).filter(|&k| inputs[k]).map(width).sum();
-    let mut builder = CircuitBuilder::new(name);
+    let mut builder = CircuitBuilder::with_aim(name, aim);
     let BitString(wires) = builder.input("in", Type::Bits(total));
     let mut gates = Gates { builder, inputs: Vec::new(), nodes: Vec::new() };
     let mut rest = &wires[..];
@@ -73,7 +72,7 @@ pub(crate) fn build(
     let absorbed = known::absorbed(&all, &nodes, wanted);
     for (at, recorded) in all.iter().enumerate() {
         if nodes[at] {
-            recorded.charge(lines[at], budget)?;
+            recorded.charge(lines[at], aim, budget)?;
         }
         let before = gates.builder.and_count();
         let bits = match nodes[at] && !absorbed[at] {
@@ -96,10 +95,15 @@ impl Recorded {
     /// Charges the gates of an operation to a line.
     ///
     /// *Errors*: a source that costs more than it may.
-    fn charge(&self, line: u32, budget: &mut Budget) -> Result<(), SourceError> {
+    fn charge(&self, line: u32, aim: Aim, budget: &mut Budget) -> Result<(), SourceError> {
         let mut sizes = Sizes::default();
         self.operands.iter().for_each(|operand| sizes.add(operand));
-        let gates = self.kind.gates(self.width, &sizes);
+        let few = self.kind.gates(self.width, &sizes);
+        let gates = match aim {
+            Aim::Size => few,
+            // Carries in few layers take about as many gates for each bit as layers.
+            Aim::Depth => few.saturating_mul(u64::from(self.width.max(1).ilog2()) + 1),
+        };
         budget.turn_to_line(line);
         budget.work(gates.saturating_mul(if self.has_ways() { WAYS } else { 1 }));
         budget.hold(gates.saturating_mul(GATE_BYTES));

@@ -236,10 +236,18 @@ pub(crate) struct Tree {
     pub(crate) functions: Vec<Function>,
 }
 
+/// The attributes of a function, for the program that begins with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Attributes {
+    /// Its arrays of u8 are byte strings at ports: `#[hex]`.
+    pub(crate) hex: bool,
+    /// The program has few layers of AND gates, and not few gates: `#[depth]`.
+    pub(crate) depth: bool,
+}
+
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// Set if its arrays of u8 are byte strings at ports.
-    pub(crate) hex: bool,
+    pub(crate) attributes: Attributes,
     pub(crate) params: Vec<Param>,
     pub(crate) result: Ty,
     pub(crate) body: Vec<Stmt>,

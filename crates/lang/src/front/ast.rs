@@ -10,7 +10,7 @@ pub(super) use types::{Int, Literal, Name, Open, Size, Type};
 
 use crate::{
     number::{Decimal, Number},
-    tree::{Method, Span},
+    tree::{Attributes, Method, Span},
 };
 
 /// A program: its definitions by name.
@@ -99,8 +99,7 @@ impl<T> Fields<T> {
 #[derive(Clone, Debug)]
 pub(super) struct FnDef {
     pub(super) is_pub: bool,
-    /// Set if `#[hex]` is before it.
-    pub(super) hex: bool,
+    pub(super) attributes: Attributes,
     pub(super) name: String,
     /// The sizes that a function over sizes leaves open, and an instance of it fixes.
     pub(super) sizes: Vec<SizeParam>,

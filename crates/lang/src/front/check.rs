@@ -20,6 +20,7 @@ use super::{
     bounds::{self, Found},
     built_in::BuiltIn,
     constants::Values,
+    elsewhere,
     parser::{self, Lone, names::in_source},
     scanner,
 };
@@ -313,6 +314,9 @@ impl<'p> Checker<'p> {
 
     /// A hint that suggests another name of the source.
     fn meant(&self, name: &str) -> Option<String> {
+        if let Some(hint) = elsewhere::name(name) {
+            return Some(hint.into());
+        }
         let constants = self.program.constants.keys();
         let functions = self.functions.keys().chain(self.uncalled.keys());
         let built_in = BuiltIn::ALL.iter().map(|(name, _)| *name);
@@ -326,8 +330,10 @@ impl<'p> Checker<'p> {
         match name {
             "f16" | "f128" => return Some("use f32 or f64".into()),
             _ if Int::is_like(name) => return Some(Int::FORM.into()),
-            "String" | "str" | "char" => return Some("use an array of u8".into()),
             _ => {}
+        }
+        if let Some(hint) = elsewhere::name(name) {
+            return Some(hint.into());
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
         self.suggestions.hint(name, ["bool", "fixed", "f32", "f64"].into_iter().chain(Int::NAMES).chain(defined))

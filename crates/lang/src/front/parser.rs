@@ -5,6 +5,7 @@
 //!
 //! **Invariant**: every function takes a token or returns, and every recursive function counts its depth.
 
+mod attributes;
 mod expressions;
 mod literals;
 pub(super) mod names;
@@ -22,7 +23,10 @@ use super::{
     ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, SizeParam, StructDef, Type},
     scanner::{Kind, Token},
 };
-use crate::{source_error::SourceError, tree::Span};
+use crate::{
+    source_error::SourceError,
+    tree::{Attributes, Span},
+};
 
 /// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
@@ -296,13 +300,18 @@ impl Parser<'_> {
 
     fn definition(&mut self, program: &mut Program) -> Parsed<()> {
         self.derives()?;
-        let hex = self.hex()?;
+        let attributes = self.attributes()?;
         let public = self.eat_word("pub");
         let token = self.ahead(0);
         let begin = public.unwrap_or(token.span);
         let at = self.ahead(1).span;
         self.next();
         match token.kind {
+            Kind::Word("const") if self.is_word("fn") => {
+                let fault = self.unexpected("the name of a constant");
+                self.next();
+                Err(fault.hint("leave out `const`: every call is computed where it stands, and constants call only `min` and `max`"))
+            }
             Kind::Word("const") => {
                 let (name, definition) = self.constant(begin)?;
                 if program.functions.contains_key(&name) {
@@ -327,7 +336,7 @@ impl Parser<'_> {
                 }
             }
             Kind::Word("fn") => {
-                let definition = FnDef { hex, ..self.function(public.is_some(), begin)? };
+                let definition = FnDef { attributes, ..self.function(public.is_some(), begin)? };
                 if program.constants.contains_key(&definition.name) {
                     return Err(defined_twice(&definition.name, at));
                 }
@@ -347,39 +356,6 @@ impl Parser<'_> {
                     _ => "definitions begin with `fn`, `struct`, `enum` or `const`",
                 }))
             }
-        }
-    }
-
-    /// `#[derive(NAME, ..)]` before structs and enums. Values are copied and compared without it, but rustc wants it.
-    fn derives(&mut self) -> Parsed<()> {
-        let derive = [Kind::Symbol("#"), Kind::Symbol("["), Kind::Word("derive")];
-        let mut is_any = false;
-        while (0..).zip(derive).all(|(at, kind)| self.ahead(at).kind == kind) {
-            self.at += derive.len();
-            self.expect("(")?;
-            self.list(")", |parser| parser.name("the name of a trait"))?;
-            self.expect("]")?;
-            is_any = true;
-        }
-        let is_public = usize::from(self.is_word("pub"));
-        match !is_any || matches!(self.ahead(is_public).kind, Kind::Word("struct" | "enum")) {
-            true => Ok(()),
-            false => {
-                Err(self.unexpected("a struct or an enum").hint("`#[derive(..)]` is for these, and changes nothing"))
-            }
-        }
-    }
-
-    /// `#[hex]` before a function, or nothing.
-    fn hex(&mut self) -> Parsed<bool> {
-        const FORM: &str = "the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`";
-        if self.eat("#").is_none() {
-            return Ok(false);
-        }
-        let named = self.eat("[").and_then(|_| self.eat_word("hex")).and_then(|_| self.eat("]"));
-        match named.is_some() && (self.is_word("fn") || self.is_word("pub") && self.ahead(1).kind == Kind::Word("fn")) {
-            true => Ok(true),
-            false => Err(self.unexpected(if named.is_some() { "a function" } else { "`#[hex]`" }).hint(FORM)),
         }
     }
 
@@ -542,7 +518,20 @@ impl Parser<'_> {
         self.names.declare();
         let (body, end) = self.block()?;
         let (sizes, tokens) = (Vec::new(), 0);
-        Ok((FnDef { is_pub: false, hex: false, name, sizes, tokens, params, result, body, span: end }, end))
+        Ok((
+            FnDef {
+                is_pub: false,
+                attributes: Attributes::default(),
+                name,
+                sizes,
+                tokens,
+                params,
+                result,
+                body,
+                span: end,
+            },
+            end,
+        ))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Mistakes that users make, and what they are told.
 
 mod definitions;
+mod elsewhere;
 
 use garblet_circuit::diagnostic::Diagnostic;
 
 use crate::reference::compile;
 use definitions::DEFINITIONS;
+use elsewhere::ELSEWHERE;
 
 /// Sources, and what is said of each: `MESSAGE @ LINE:COLUMN` and a hint behind `?`.
 const MISTAKES: &[(&str, &[&str])] = &[
@@ -58,9 +60,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected u8, got usize @ 2:5 ? convert one of them with `as`"],
     ),
     (
-        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.swap(0, 1)\n}",
         &[
-            "there is no method `sum` @ 2:7 ? arrays and lists have len, lists push, and numbers abs, abs_diff, copysign, count_ones, count_zeros, is_finite, is_infinite, is_nan, is_sign_negative, is_sign_positive, isqrt, leading_zeros, max, min, mul_add, pow, rotate_left, rotate_right, saturating_add, saturating_sub, sqrt, to_bits, trailing_zeros, unsigned_abs, wrapping_add, wrapping_mul, wrapping_neg, wrapping_sub; else call a function, `f(x)`",
+            "there is no method `swap` @ 2:7 ? arrays and lists have len, lists push, and numbers abs, abs_diff, copysign, count_ones, count_zeros, is_finite, is_infinite, is_nan, is_sign_negative, is_sign_positive, isqrt, leading_zeros, max, min, mul_add, pow, rotate_left, rotate_right, saturating_add, saturating_sub, sqrt, to_bits, trailing_zeros, unsigned_abs, wrapping_add, wrapping_mul, wrapping_neg, wrapping_sub; else call a function, `f(x)`",
         ],
     ),
     (
@@ -166,7 +168,9 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: Vec<u8>, b: u8) -> u8 {\n    b\n}",
-        &["expected the end of the type, got `<` @ 1:19 ? there are no generics; an array is `[u8; 4]`"],
+        &[
+            "expected the end of the type, got `<` @ 1:19 ? use an array `[T; N]`, or a list of at most N values, `[T; ..N]`",
+        ],
     ),
     (
         "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
@@ -545,7 +549,7 @@ fn line(d: &Diagnostic) -> String {
 #[test]
 fn mistakes_are_explained() {
     let mut wrong = String::new();
-    for (text, expected) in MISTAKES.iter().chain(DEFINITIONS) {
+    for (text, expected) in MISTAKES.iter().chain(DEFINITIONS).chain(ELSEWHERE) {
         let told: Vec<String> = match compile(text, &[], true) {
             Ok(_) => Vec::new(),
             Err(error) => error.iter().map(line).collect(),

@@ -1,7 +1,7 @@
 //! Random programs compute what a plain interpreter and `garble_lang`'s evaluator compute.
 
 use crate::random::{Program, Ty};
-use crate::reference::{Both, Outcome, compile};
+use crate::reference::{Both, Outcome, compile, outcomes};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 /// Runs of each program.
@@ -52,8 +52,11 @@ fn results_and_panics_are_the_same() {
             continue;
         }
         number += 1;
-        let both = Both::new(&text, &[]);
-        for (inputs, ours, theirs) in both.run_with_inputs(RUNS, &mut rng) {
+        let ran = Both::new(&text, &[]).run_with_inputs(RUNS, &mut rng);
+        let few_layers = compile(&text.replacen("pub fn main", "#[depth] pub fn main", 1), &[], true);
+        let few_layers = outcomes(&few_layers.expect("the same source"), ran.iter().map(|(inputs, ..)| &inputs[..]));
+        for ((inputs, ours, theirs), in_few_layers) in ran.into_iter().zip(few_layers) {
+            assert_eq!(ours, in_few_layers, "program {number}\n{text}");
             runs += 1;
             match (expected(&program, &inputs), &ours) {
                 (Ok(value), Outcome::Value(got)) => assert_eq!(*got, value, "program {number}\n{text}"),

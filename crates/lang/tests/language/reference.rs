@@ -89,7 +89,7 @@ impl Both {
         let outcomes = evaluate_many(&self.ours, &own).into_iter().zip(&inputs);
         let joined = outcomes.map(|(outputs, (ours, theirs))| {
             let bits = ours.iter().map(|input| input.iter().collect()).collect();
-            (bits, self.our_outcome(&outputs), self.their_outcome(theirs))
+            (bits, outcome(&self.ours, &outputs), self.their_outcome(theirs))
         });
         joined.collect()
     }
@@ -131,18 +131,6 @@ impl Both {
         }
     }
 
-    fn our_outcome(&self, outputs: &[Bits]) -> Outcome {
-        let mut end = outputs.len();
-        if let Some(panics @ Panics::On { output: Some(at), .. }) = &self.ours.notes().panics {
-            end = *at;
-            let code = outputs[*at].to_u128().unwrap();
-            if code != 0 {
-                return place(panics.reason(code).expect("a place"));
-            }
-        }
-        Outcome::Value(outputs[..end].iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect())
-    }
-
     fn their_outcome(&self, inputs: &[Vec<bool>]) -> Outcome {
         let CircuitType::Ssa(circuit) = &self.theirs.circuit else { panic!("an SSA circuit") };
         let bits = circuit.eval(inputs);
@@ -158,6 +146,26 @@ impl Both {
         assert_eq!(at + 161, bits.len());
         Outcome::Value(value.ours)
     }
+}
+
+/// The outcomes of a program of ours for inputs' bits.
+pub(crate) fn outcomes<'a>(program: &Program, inputs: impl Iterator<Item = &'a [Vec<bool>]>) -> Vec<Outcome> {
+    let inputs: Vec<Vec<Bits>> =
+        inputs.map(|inputs| inputs.iter().map(|bits| bits.iter().copied().collect()).collect()).collect();
+    let inputs: Vec<&[Bits]> = inputs.iter().map(Vec::as_slice).collect();
+    evaluate_many(program, &inputs).iter().map(|outputs| outcome(program, outputs)).collect()
+}
+
+fn outcome(program: &Program, outputs: &[Bits]) -> Outcome {
+    let mut end = outputs.len();
+    if let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics {
+        end = *at;
+        let code = outputs[*at].to_u128().unwrap();
+        if code != 0 {
+            return place(panics.reason(code).expect("a place"));
+        }
+    }
+    Outcome::Value(outputs[..end].iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect())
 }
 
 /// The place and reason of `file:line:column: reason`.

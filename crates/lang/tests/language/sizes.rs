@@ -153,3 +153,24 @@ pub fn main(a: [u8; 4], b: u8) -> Out { Out { digest: a, parts: [[b, a[1]], [0x1
     let shown: Vec<String> = shown.map(|(output, bits)| to_json(&output.port.ty, bits).to_string()).collect();
     assert_eq!(shown, ["171", r#"{"hex":"11223344"}"#, r#"[{"hex":"ab22"},{"hex":"10ff"}]"#, "[1,2]"]);
 }
+
+#[test]
+fn programs_have_few_layers_where_the_source_says_depth() {
+    let sources = [
+        ("pub fn main(a: u64, b: u64) -> u64 { a + b }", [63, 6]),
+        ("pub fn main(a: u64, b: u64) -> bool { a < b }", [64, 7]),
+        ("pub fn main(a: u32, b: u32) -> u32 { a * b }", [31, 12]),
+        ("pub fn main(a: [u32; 8], b: u32) -> u32 { let mut s = b; for x in a { s += x; } s }", [31, 27]),
+        ("pub fn main(a: f64, b: f64) -> f64 { a * b }", [220, 69]),
+    ];
+    for (text, layers) in sources {
+        let unchecked = |text: &str| compile(text, &[], false).expect("it compiles");
+        let [few_gates, few_layers] = [text, &format!("#[depth]\n{text}")].map(unchecked);
+        let stats = [&few_gates, &few_layers].map(Program::stats);
+        assert_eq!(stats.each_ref().map(|stats| stats.and_depth), layers, "{text}");
+        assert!(stats[0].and < stats[1].and, "{text}");
+    }
+    // It is the function that the program begins with that says so.
+    let helper = "#[depth]\nfn f(a: u64, b: u64) -> u64 { a + b }\npub fn main(a: u64, b: u64) -> u64 { f(a, b) }";
+    assert_eq!(compile(helper, &[], false).expect("it compiles").stats().and_depth, 63);
+}

@@ -4,6 +4,7 @@ use super::{Parsed, Parser, USE_LET};
 use crate::{
     front::{
         ast::{Expr, ExprKind, Literal, Op, Stmt, StmtKind},
+        elsewhere,
         scanner::Kind,
     },
     source_error::SourceError,
@@ -168,7 +169,11 @@ impl Parser<'_> {
             }
             let pattern = parser.pattern()?;
             if !parser.is("=>") {
-                return Err(parser.unexpected("`=>`").hint("an arm is `PATTERN => VALUE,`"));
+                let hint = match parser.tokens[parser.at - 1].kind {
+                    Kind::Word(name) => elsewhere::name(name),
+                    _ => None,
+                };
+                return Err(parser.unexpected("`=>`").hint(hint.unwrap_or("an arm is `PATTERN => VALUE,`")));
             }
             parser.expect("=>")?;
             parser.names.enter();

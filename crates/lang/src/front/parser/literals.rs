@@ -8,7 +8,7 @@ use super::{Parsed, Parser, names::in_source, only_once};
 use crate::{
     front::{
         ast::{Callee, ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Literal, Op},
-        methods,
+        elsewhere, methods,
         scanner::{Kind, Unsigned},
     },
     source_error::SourceError,
@@ -116,6 +116,9 @@ impl Parser<'_> {
         match self.is("(") {
             true => {
                 let fault = SourceError::new(place, format!("there is no method `{field}`"));
+                if let Some(hint) = elsewhere::method(&field) {
+                    return Err(fault.hint(hint));
+                }
                 let numbers = methods::all_names().join(", ");
                 Err(fault.hint(format!(
                     "arrays and lists have len, lists push, and numbers {numbers}; else call a function, `f(x)`"

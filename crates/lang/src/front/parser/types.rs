@@ -6,7 +6,7 @@ use super::{Lone, Parsed, Parser, literals::bound};
 use crate::{
     front::{
         ast::{ConstExpr, ConstKind, Int, Literal, Name, Size, Type},
-        methods,
+        elsewhere, methods,
         scanner::{Kind, Unsigned},
     },
     number::Decimal,
@@ -61,7 +61,8 @@ impl Parser<'_> {
             return self.fixed(at);
         }
         if self.is("<") {
-            return Err(self.unexpected("the end of the type").hint("there are no generics; an array is `[u8; 4]`"));
+            let hint = elsewhere::name(&name).unwrap_or("there are no generics; an array is `[u8; 4]`");
+            return Err(self.unexpected("the end of the type").hint(hint));
         }
         let ty = match (name.as_str(), Int::named(&name)) {
             ("bool", _) => Type::Bool,

@@ -192,13 +192,19 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "#[inline]\nfn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 { f(a) }",
         &[
-            "expected `#[hex]`, got `inline` @ 1:3 ? the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`",
+            "expected `#[hex]` or `#[depth]`, got `inline` @ 1:3 ? the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`",
         ],
     ),
     (
         "#[hex]\nstruct S { x: [u8; 4] }\npub fn main(a: u8, b: u8) -> u8 { a }",
         &[
-            "expected a function, got `struct` @ 2:1 ? the only attributes are `#[hex]` before a function, whose arrays of u8 are given and shown as hex, and `#[derive(..)]`",
+            "expected a function, got `struct` @ 2:1 ? the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`",
+        ],
+    ),
+    (
+        "#[depth]\n#[hex]\n#[depth]\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected an attribute once, got `depth` @ 3:3 ? the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`",
         ],
     ),
 ];

@@ -1,0 +1,53 @@
+//! Attributes of definitions.
+
+use super::{Parsed, Parser};
+use crate::{front::scanner::Kind, tree::Attributes};
+
+impl Parser<'_> {
+    /// `#[derive(NAME, ..)]` before structs and enums. Values are copied and compared without it, but rustc wants it.
+    pub(super) fn derives(&mut self) -> Parsed<()> {
+        let derive = [Kind::Symbol("#"), Kind::Symbol("["), Kind::Word("derive")];
+        let mut is_any = false;
+        while (0..).zip(derive).all(|(at, kind)| self.ahead(at).kind == kind) {
+            self.at += derive.len();
+            self.expect("(")?;
+            self.list(")", |parser| parser.name("the name of a trait"))?;
+            self.expect("]")?;
+            is_any = true;
+        }
+        let is_public = usize::from(self.is_word("pub"));
+        match !is_any || matches!(self.ahead(is_public).kind, Kind::Word("struct" | "enum")) {
+            true => Ok(()),
+            false => {
+                Err(self.unexpected("a struct or an enum").hint("`#[derive(..)]` is for these, and changes nothing"))
+            }
+        }
+    }
+
+    /// `#[hex]` and `#[depth]` before a function, each at most once, or nothing.
+    pub(super) fn attributes(&mut self) -> Parsed<Attributes> {
+        const FORM: &str = "the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`";
+        let mut attributes = Attributes::default();
+        while self.eat("#").is_some() {
+            let open = self.eat("[");
+            let Attributes { hex, depth } = &mut attributes;
+            let is_set = match self.peek() {
+                Kind::Word("hex") => hex,
+                Kind::Word("depth") => depth,
+                _ => return Err(self.unexpected("`#[hex]` or `#[depth]`").hint(FORM)),
+            };
+            let is_first = open.is_some() && !std::mem::replace(is_set, true);
+            if !is_first {
+                return Err(self.unexpected("an attribute once").hint(FORM));
+            }
+            self.next();
+            self.expect("]")?;
+        }
+        let Attributes { hex, depth } = attributes;
+        let is_function = self.is_word("fn") || self.is_word("pub") && self.ahead(1).kind == Kind::Word("fn");
+        match is_function || !hex && !depth {
+            true => Ok(attributes),
+            false => Err(self.unexpected("a function").hint(FORM)),
+        }
+    }
+}
