@@ -17,7 +17,7 @@ export interface GarbletError extends Error {
 
 /** A server, and its invitation to the client. */
 export interface Server {
-  /** The address, `wss://HOST:PORT/`. */
+  /** The address, `wss://HOST:PORT/`. Messages name only this part of it: the rest may be a token. */
   url: string;
   invitation: Invitation;
 }
@@ -81,13 +81,13 @@ export function visit(options: VisitOptions): Promise<Outcome>;
 /** Resumes a stored visit. Rejects with a `GarbletError`. */
 export function resume(kept: Kept, options: ResumeOptions): Promise<Outcome>;
 
-/** The bits of a number, least significant first. */
+/** The bits of an integer from `-2 ** (width - 1)` to `2 ** width - 1`, least significant first. Throws a `GarbletError` for any other value, and for numbers of 2^53 or more, which JavaScript may have rounded: give these as a `bigint`. */
 export function bitsOf(value: bigint | number, width: number): Uint8Array;
 
 /** The unsigned number that bits represent. */
 export function numberOf(bits: Uint8Array): bigint;
 
-/** Concatenates bits. */
+/** Concatenates bits. Throws a `GarbletError` if one is neither 0 nor 1. */
 export function joinBits(...parts: Uint8Array[]): Uint8Array;
 
 /** Encodes bytes as base64 text. */

@@ -64,10 +64,22 @@ export async function resume(kept, options) {
   }
 }
 
-/** The bits of a number, least significant first, as for inputs. */
+/** The bits of a number, least significant first, as for inputs. *Errors*: it is not exactly an integer, or has no room in that many bits. */
 export function bitsOf(value, width) {
-  const number = BigInt.asUintN(width, BigInt(value));
+  if (!Number.isSafeInteger(width) || width < 1) throw hinted("width: expected a number of bits from 1 on, got another value", "give the width of the input's type");
+  const number = BigInt.asUintN(width, whole(value, width));
   return Uint8Array.from({ length: width }, (_, at) => Number((number >> BigInt(at)) & 1n));
+}
+
+/** A number as an integer of that many bits, signed or unsigned. */
+function whole(value, width) {
+  if (typeof value !== "bigint" && typeof value !== "number") throw hinted(`value: expected a number or a bigint, got a value of type ${typeof value}`, "give one of these");
+  if (typeof value === "number" && !Number.isInteger(value)) throw hinted("value: expected an integer, got a number that is none", "round or scale it as the program expects");
+  if (typeof value === "number" && !Number.isSafeInteger(value)) throw hinted("value: expected an exact integer, got a number of 2^53 or more", "give a bigint");
+  const number = BigInt(value);
+  const fits = number >= -(1n << BigInt(width - 1)) && number < 1n << BigInt(width);
+  if (!fits) throw hinted(`value: expected an integer from -2^${width - 1} to 2^${width} - 1, got one out of range`, "give the width of the input's type, or another value");
+  return number;
 }
 
 /** The unsigned number that bits represent, least significant first. */
@@ -75,9 +87,12 @@ export function numberOf(bits) {
   return bits.reduceRight((number, bit) => number * 2n + BigInt(bit), 0n);
 }
 
-/** Concatenates bits, for a client with several inputs. */
+/** Concatenates bits, for a client with several inputs. *Errors*: one of them is neither 0 nor 1. */
 export function joinBits(...parts) {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
+  const bits = parts.flatMap((part) => [...part]);
+  const wrong = bits.findIndex((bit) => bit !== 0 && bit !== 1);
+  if (wrong >= 0) throw hinted(`bit ${wrong}: expected 0 or 1, got another value`, "make the bits of a number with `bitsOf`");
+  return Uint8Array.from(bits);
 }
 
 /** Encodes bytes as base64 text, for storage that has no bytes. */
@@ -98,6 +113,35 @@ function atVersion(job, receipt, version) {
   return toBase64(next.digest) === toBase64(job.digest) ? undefined : next;
 }
 
+/** An error with advice for the user. */
+function hinted(message, hint) {
+  return Object.assign(new Error(message), { hint });
+}
+
+/** Works later. A timer with more milliseconds than this ends at once; these are 24 days. */
+function later(work, ms) {
+  return setTimeout(work, Math.min(ms, 2 ** 31 - 1));
+}
+
+/** The part of an address that messages name: the rest may be a token. */
+function placeOf(url) {
+  try {
+    const { protocol, host } = new URL(url, globalThis.location?.href);
+    return `${protocol}//${host}`;
+  } catch {
+    return "an address that cannot be read";
+  }
+}
+
+/** A WebSocket that is not open yet. *Errors*: the browser does not call this address. */
+function called(WebSocket, url, name) {
+  try {
+    return new WebSocket(url);
+  } catch (error) {
+    throw hinted(`${name}: the browser does not call this address: ${error.name}`, "give wss://HOST:PORT/, or ws:// from a page that was not loaded over https://");
+  }
+}
+
 /** Sends both frames, waits for both servers, and opens the output. */
 async function talk(visit, options) {
   const { timeoutMs = 60_000, graceMs = 5_000, limitMs = 15 * 60_000 } = options;
@@ -113,7 +157,7 @@ async function talk(visit, options) {
       heard = await converse(visit, server, url, frame, { ...options, timeoutMs, limitMs, hopeless: hopeless.signal });
     } finally {
       // Without this answer there is no output: the other server may still say why, but we do not wait for it long.
-      if (heard !== "answer") grace ??= setTimeout(() => hopeless.abort(), graceMs);
+      if (heard !== "answer") grace ??= later(() => hopeless.abort(), graceMs);
     }
   });
   const failures = (await Promise.allSettled(hearings)).filter((hearing) => hearing.status === "rejected");
@@ -134,7 +178,8 @@ async function talk(visit, options) {
 /** One server: sends its frame, and waits for its reply. A sign of life restarts the time-out, but not the overall limit. */
 function converse(visit, server, url, frame, { timeoutMs, limitMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url);
+    const name = `${server}, ${placeOf(url)}`;
+    const socket = called(WebSocket, url, name);
     socket.binaryType = "arraybuffer";
     let timer;
     let limit;
@@ -146,19 +191,19 @@ function converse(visit, server, url, frame, { timeoutMs, limitMs, signal, hopel
       socket.close();
       settle(value);
     };
-    const fail = (what, hint) => end(reject, Object.assign(new Error(`${server}, ${url}: ${what}`), { hint }));
+    const fail = (what, hint) => end(reject, hinted(`${name}: ${what}`, hint));
     const stop = () => fail("given up", "the other server has no answer, or the page has given up");
     const wait = () => {
       clearTimeout(timer);
       const what = `nothing was heard for ${timeoutMs / 1000} s`;
-      timer = setTimeout(() => fail(what, "try again with what was kept; the server may be busy or gone"), timeoutMs);
+      timer = later(() => fail(what, "try again with what was kept; the server may be busy or gone"), timeoutMs);
     };
     for (const each of [signal, hopeless]) {
       if (each?.aborted) return stop();
       each?.addEventListener("abort", stop);
     }
     const late = `it had no answer within ${limitMs / 1000} s`;
-    limit = setTimeout(() => fail(late, "try again later with what was kept"), limitMs);
+    limit = later(() => fail(late, "try again later with what was kept"), limitMs);
     wait();
     socket.onopen = () => {
       socket.send(frame);

@@ -121,8 +121,34 @@ test("numbers, bits and texts go over into each other", LIMIT, () => {
   assert.deepEqual(bitsOf(5, 4), Uint8Array.of(1, 0, 1, 0));
   assert.deepEqual(bitsOf(-1n, 3), Uint8Array.of(1, 1, 1));
   assert.equal(numberOf(bitsOf(2n ** 70n + 3n, 80)), 2n ** 70n + 3n);
+  assert.deepEqual(numberOf(bitsOf(255, 8)), numberOf(bitsOf(-1, 8)));
+  assert.deepEqual([bitsOf(1, 1), bitsOf(-128, 8), bitsOf(-0, 1)], [Uint8Array.of(1), Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 1), Uint8Array.of(0)]);
+  assert.deepEqual(joinBits([1], Uint8Array.of(0, 1)), Uint8Array.of(1, 0, 1));
   const bytes = Uint8Array.from({ length: 256 }, (_, at) => at);
   assert.deepEqual(fromBase64(toBase64(bytes)), bytes);
+});
+
+test("what bits would cut off or round is refused, in words without the value", LIMIT, () => {
+  const refused = [
+    [() => bitsOf(300, 8), /^value: expected an integer from -2\^7 to 2\^8 - 1, got one out of range$/],
+    [() => bitsOf(-129n, 8), /out of range$/],
+    [() => bitsOf(2, 1), /out of range$/],
+    [() => bitsOf(2 ** 53 + 2, 64), /^value: expected an exact integer, got a number of 2\^53 or more$/],
+    [() => bitsOf(1.5, 8), /^value: expected an integer, got a number that is none$/],
+    [() => bitsOf(Number.NaN, 8), /^value: expected an integer/],
+    [() => bitsOf("5", 8), /^value: expected a number or a bigint, got a value of type string$/],
+    [() => bitsOf(0, 0), /^width: /],
+    [() => bitsOf(5, 1.5), /^width: /],
+    [() => joinBits([0, 256]), /^bit 1: expected 0 or 1, got another value$/],
+    [() => joinBits([1], [Number.NaN]), /^bit 1: /],
+  ];
+  for (const [call, expected] of refused) {
+    assert.throws(call, ({ message, hint }) => {
+      assert.match(message, expected);
+      assert.doesNotMatch(`${message} ${hint}`, /300|129|256|1\.5|9007199254740994|"5"/);
+      return hint.length > 0;
+    });
+  }
 });
 
 // Visits over WebSockets. A server is a function that gets a way to speak, and the frame that it was sent.
@@ -205,7 +231,7 @@ test("signs of life begin the time anew, and silence ends it", LIMIT, async () =
   const silent = { ...honest(known), "wss://c/": () => {} };
   await assert.rejects(visit(options(known, silent, { timeoutMs: 60 })), (error) => {
     assert.equal(error.message, "no output: the generator has an answer; the cloud has not answered");
-    assert.equal(error.cause.message, "cloud, wss://c/: nothing was heard for 0.06 s");
+    assert.equal(error.cause.message, "cloud, wss://c: nothing was heard for 0.06 s");
     return error.hint.length > 0 && error.cause.hint.length > 0;
   });
 });
@@ -220,7 +246,7 @@ test("a server that only says that it is there is given up in the end", LIMIT, a
   const given = options(known, { ...honest(known), "wss://c/": cloud }, { timeoutMs: 2_000, limitMs: 400 });
   const late = assert.rejects(visit(given), (error) => {
     assert.match(error.message, /the cloud has not answered/);
-    assert.equal(error.cause.message, "cloud, wss://c/: it had no answer within 0.4 s");
+    assert.equal(error.cause.message, "cloud, wss://c: it had no answer within 0.4 s");
     return error.cause.hint.length > 0;
   });
   const first = await Promise.race([late.then(() => "given up"), pause(3_000).then(() => "still there")]);
@@ -231,7 +257,7 @@ test("a server that only says that it is there is given up in the end", LIMIT, a
 test("servers that send something else, too much or nothing are named", LIMIT, async () => {
   const known = cases[0];
   const wrong = [
-    [({ speak }) => speak("text"), /has not answered/, /cloud, wss:\/\/c\/: it sent text/],
+    [({ speak }) => speak("text"), /has not answered/, /cloud, wss:\/\/c: it sent text/],
     [({ speak }) => speak(new Uint8Array(10_000)), /has not answered/, /it sent too much/],
     [({ leave }) => leave(1006), /has not answered/, /it closed the connection \(1006\)/],
     [({ speak }) => speak(Uint8Array.of(9)), /the cloud sent no answer: frame of a server, byte 0/, undefined],
@@ -245,6 +271,43 @@ test("servers that send something else, too much or nothing are named", LIMIT, a
       if (cause === undefined) assert.equal(error.cause, undefined);
       else assert.match(error.cause.message, cause);
       return error.hint.length > 0;
+    });
+  }
+});
+
+test("no time that a page gives is too long for a timer", LIMIT, async () => {
+  const known = cases[0];
+  for (const ms of [Infinity, 2 ** 31]) {
+    drawing(known);
+    const given = options(known, honest(known, 3), { timeoutMs: ms, limitMs: ms });
+    assert.deepEqual((await visit(given)).output, unpacked(known.output, known.outputs));
+    // The other server comes later than the refusal, but within the grace.
+    drawing(known);
+    const late = { ...honest(known, 3), "wss://g/": ({ speak }) => speak(Uint8Array.of(1, 4, 4)) };
+    await assert.rejects(visit(options(known, late, { timeoutMs: ms, limitMs: ms, graceMs: ms })), /the cloud has an answer/);
+  }
+});
+
+test("messages name the host of an address and no more of it", LIMIT, async () => {
+  const known = cases[0];
+  const secret = "hunter2";
+  // A browser that calls only one of the two.
+  const choosy = class extends sockets(honest(known)) {
+    constructor(url) {
+      if (url !== "wss://g/") throw new SyntaxError(`the address '${url}' is invalid`);
+      super(url);
+    }
+  };
+  for (const [url, WebSocket, expected] of [
+    [`wss://c.example:7/${secret}?token=${secret}`, sockets(honest(known)), "cloud, wss://c.example:7: nothing was heard for 0.06 s"],
+    [`wss://${secret}:${secret}@c.example/`, choosy, "cloud, wss://c.example: the browser does not call this address: SyntaxError"],
+    [secret, choosy, "cloud, an address that cannot be read: the browser does not call this address: SyntaxError"],
+  ]) {
+    drawing(known);
+    const given = options(known, {}, { timeoutMs: 60, WebSocket });
+    await assert.rejects(visit({ ...given, cloud: { ...given.cloud, url } }), ({ message, hint, cause }) => {
+      assert.equal(cause.message, expected);
+      return cause.hint.length > 0 && !`${message} ${hint} ${cause.hint}`.includes(secret);
     });
   }
 });
