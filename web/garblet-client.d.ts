@@ -13,7 +13,35 @@ export interface GarbletError extends Error {
   stateVersion?: bigint;
   /** True if both servers prove that the input has had no effect. After any other error, keep what `keep` stored, for `resume`. */
   isNeverRun?: boolean;
+  /** What each server said, if not both answered. Decide by it, not by the message. */
+  replies?: { generator: Reply; cloud: Reply };
 }
+
+/** The reply of a server to a visit without an output. */
+export interface Reply {
+  code: ReplyCode;
+  /** True if the server proves that it said so. Anybody in between can have sent any other reply, or have kept one back. */
+  isProven: boolean;
+}
+
+/** What a server said: that it has an answer, nothing, something that is no reply to this visit, or the reason why it refuses. */
+export type ReplyCode =
+  | "answer"
+  | "silent"
+  | "invalid"
+  | "unreadable"
+  | "other-job"
+  | "old-counter"
+  | "policy"
+  | "wrong-hash"
+  | "wrong-challenge"
+  | "state-version"
+  | "state-busy"
+  | "state-closed"
+  | "interrupted"
+  | "stopped"
+  | "used"
+  | "unended";
 
 /** A server, and its invitation to the client. */
 export interface Server {

@@ -64,6 +64,26 @@ test("refusals tell the version of the state", LIMIT, () => {
   }
 });
 
+test("what each server said is there for programs, and whether it is proven", LIMIT, () => {
+  const known = cases[0];
+  const replies = (...frames) => {
+    const begun = begin(known);
+    for (const [server, frame] of frames) begun.hear(server, frame);
+    try {
+      return begun.open();
+    } catch (error) {
+      return error.replies;
+    }
+  };
+  const said = (code, isProven) => ({ code, isProven });
+  const sealed = replies(["generator", hex(known.refused_generator)], ["cloud", hex(known.refused_cloud)]);
+  assert.deepEqual(sealed, { generator: said("state-version", true), cloud: said("state-version", true) });
+  // State closed, by whoever sent it.
+  const closed = Uint8Array.of(1, 4, 9);
+  assert.deepEqual(replies(["generator", closed], ["cloud", Uint8Array.of(1, 2)]), { generator: said("state-closed", false), cloud: said("silent", false) });
+  assert.deepEqual(replies(["generator", hex(known.from_generator)], ["cloud", Uint8Array.of(9)]), { generator: said("answer", true), cloud: said("invalid", false) });
+});
+
 test("jobs and invitations say what is in them", LIMIT, () => {
   const known = cases[1];
   const { job, generator, cloud } = given(known);

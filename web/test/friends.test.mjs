@@ -2,7 +2,7 @@
 // both servers said.
 
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, beforeEach } from "node:test";
@@ -53,6 +53,8 @@ globalThis.localStorage = {
 };
 globalThis.navigator ??= {};
 const { Person, welcome } = await import(path.join(folder, "visits.js"));
+copyFileSync(path.resolve(import.meta.dirname, "../../examples/friends/page/troubles.js"), path.join(folder, "troubles.js"));
+const { explained } = await import(path.join(folder, "troubles.js"));
 
 const HERE = { x: 1, y: 2 };
 let person;
@@ -162,4 +164,51 @@ test("who leaves after a look without an answer is still on the map", LIMIT, asy
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.look());
   assert.deepEqual([await person.leave(), person.unanswered], ["stays", "look"]);
+});
+
+/** What the page says to the replies of both servers: a code each, with `?` if somebody in between can have sent it. */
+function told(generator, cloud) {
+  const reply = (code) => ({ code: code.replace("?", ""), isProven: !code.endsWith("?") });
+  return explained(said("the words of both", { replies: { generator: reply(generator), cloud: reply(cloud) } }));
+}
+
+test("a map is called closed or locked only if both servers prove it", LIMIT, () => {
+  assert.equal(told("state-closed", "state-closed").text, "This map has been closed for good.");
+  assert.equal(told("unended", "unended").text, "This map is locked for now: too many visits to it were cut off.");
+  for (const code of ["state-closed", "unended"]) {
+    for (const [generator, cloud] of [[code, `${code}?`], [`${code}?`, `${code}?`], [code, "silent"], ["answer", code], [code, "policy"]]) {
+      assert.doesNotMatch(told(generator, cloud).text, /^This map/, `${generator}, ${cloud}`);
+    }
+  }
+  // Words decide nothing.
+  assert.doesNotMatch(explained(said("the cloud refuses: the state is closed")).text, /^This map/);
+});
+
+test("a refusal is named before a silence, with who proves it", LIMIT, () => {
+  assert.equal(told("policy", "silent").text, "One of the servers, the generator, refuses: its rules do not allow this. The other one, the cloud, has not answered.");
+  assert.equal(told("silent", "policy").text, "One of the servers, the cloud, refuses: its rules do not allow this. The other one, the generator, has not answered.");
+  assert.equal(told("state-closed?", "policy").text, "One of the servers, the cloud, refuses: its rules do not allow this.");
+  assert.equal(told("silent", "policy?").text, "It seems that one of the servers, the cloud, refuses: its rules do not allow this. The other one, the generator, has not answered.");
+  assert.equal(told("state-closed?", "state-closed?").text, "It seems that both servers refuse: the map is closed for good.");
+  assert.match(told("silent", "policy?").hint, /^This is not proven: somebody in between can have sent it\./);
+  assert.equal(told("silent", "silent").text, "The servers do not answer.");
+  assert.equal(told("answer", "silent").text, "One of the servers, the cloud, does not answer.");
+  assert.equal(told("answer", "invalid?").text, "No output: the words of both.");
+});
+
+test("a counter that was refused leads to the clock", LIMIT, () => {
+  for (const [generator, cloud] of [["old-counter", "old-counter"], ["old-counter", "interrupted"], ["interrupted", "old-counter"], ["old-counter", "silent"]]) {
+    const { text, hint } = told(generator, cloud);
+    assert.match(text, /later (one|request) of yours/);
+    assert.match(hint, /^Look at the clock of this device\. [^]*ask the people who run the servers\.$/);
+  }
+});
+
+test("the page has words for every reason, and for errors without replies", LIMIT, () => {
+  const types = readFileSync(path.resolve(import.meta.dirname, "../garblet-client.d.ts"), "utf8");
+  const [, list] = /export type ReplyCode =([^;]*);/.exec(types);
+  const codes = [...list.matchAll(/"(.*?)"/g)].map(([, code]) => code);
+  assert.equal(codes.length, 16);
+  for (const code of codes) assert.doesNotMatch(told(code, "answer").text, /undefined/, code);
+  assert.deepEqual(explained(new Error("odd")), { text: "Odd.", hint: "Reload the page; nothing that it stored is lost.", detail: "odd" });
 });

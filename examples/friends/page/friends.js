@@ -1,6 +1,7 @@
 // The page: what a person does, and what it is told.
 
 import { TownMap, cellName, initials, markOf } from "./map.js";
+import { explained } from "./troubles.js";
 
 /** The part that needs the client for pages, which others put beside this page: it is loaded when the page can say that it is missing. */
 let visits;
@@ -69,28 +70,6 @@ function standing() {
   if (seen === undefined) return here;
   if (near.length === 0) return `${here} Nobody is near.`;
   return `${here} ${listed(near)} ${near.length === 1 ? "is" : "are"} near.`;
-}
-
-/** A sentence for what went wrong, what to do about it, and the words of those who know. */
-function explained(error) {
-  const silent = ["generator", "cloud"].filter((server) => error.message.includes(`the ${server} has not answered`));
-  const detail = [error.message, error.cause?.message, error.hint].filter(Boolean).join(" · ");
-  if (silent.length > 0) {
-    const text = silent.length === 2 ? "The servers do not answer." : `One of the servers, the ${silent[0]}, does not answer.`;
-    return { text, hint: "Check that you are online, and try again. This page keeps your request until then.", detail };
-  }
-  if (error.message.includes("the state is closed")) {
-    return { text: "This map has been closed for good.", hint: "Ask the people who run the servers for a new one.", detail };
-  }
-  if (error.message.includes("too many runs of this state did not end")) {
-    return { text: "This map is locked for now: too many visits to it were cut off.", hint: sentence(error.hint), detail };
-  }
-  const hint = error.hint ?? "reload the page; nothing that it stored is lost";
-  return { text: sentence(error.message), hint: sentence(hint), detail };
-}
-
-function sentence(words) {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/[.]$/, "")}.`;
 }
 
 function complain(error, retry) {

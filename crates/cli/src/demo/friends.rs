@@ -44,11 +44,12 @@ const PROGRAMS: [(&str, &str); 3] = [
 ];
 
 /// The page.
-const PAGE: [(&str, &str); 5] = [
+const PAGE: [(&str, &str); 6] = [
     ("index.html", include_str!("../../../../examples/friends/page/index.html")),
     ("friends.css", include_str!("../../../../examples/friends/page/friends.css")),
     ("friends.js", include_str!("../../../../examples/friends/page/friends.js")),
     ("map.js", include_str!("../../../../examples/friends/page/map.js")),
+    ("troubles.js", include_str!("../../../../examples/friends/page/troubles.js")),
     ("visits.js", include_str!("../../../../examples/friends/page/visits.js")),
 ];
 
