@@ -128,6 +128,11 @@ test("a page without its module or in a browser that lacks something says so, an
     await says(page, "The page could not start.");
     assert.match(await page.run(() => document.querySelector("#trouble").innerText), /This browser has no WebAssembly, [^]*Use a current Firefox/);
     await page.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
+    const plain = await page.cdp("Page.addScriptToEvaluateOnNewDocument", { source: 'Object.defineProperty(Navigator.prototype, "locks", { value: undefined })' });
+    await page.goTo(rig.address);
+    await says(page, "The page could not start.");
+    assert.match(await page.run(() => document.querySelector("#trouble").innerText), /This page was loaded over plain HTTP, [^]*Open it from an https:\/\/ address/);
+    await page.cdp("Page.removeScriptToEvaluateOnNewDocument", plain);
     await page.goTo(rig.address);
     await page.run((address) => {
       const frame = document.createElement("iframe");
@@ -360,6 +365,12 @@ test("a link for somebody else is taken only by who says so, and one that is of 
   const other = await browser();
   await tryLink(other, rig.strange("Mallory"));
   assert.equal(await kept(other), "{}{}");
+  // A link with one half of somebody else's leaves what is kept.
+  const before = await kept(page);
+  const half = (name) => linkOf(name).split("#")[1].split("&");
+  await tryLink(page, `${rig.address}#${half("Anna")[0]}&${half("Bert")[1]}`);
+  assert.match(await page.run(() => document.querySelector("#trouble-text").textContent), /^The generator invites `Anna`, the cloud `Bert`/);
+  assert.equal(await kept(page), before);
   // Nor is the first link of a device taken from who does not say that it is its own.
   const fourth = await browser();
   await fourth.goTo(linkOf("Anna"));

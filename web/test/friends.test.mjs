@@ -16,9 +16,15 @@ copyFileSync(path.resolve(import.meta.dirname, "../../examples/friends/page/visi
 writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
 writeFileSync(
   path.join(folder, "garblet-client.js"),
-  `const receipt = { version: 0n, encode: () => new Uint8Array([1]), withCounter: () => receipt };
+  `const receipt = { version: 0n, encode: () => new Uint8Array([1]), withCounter: (counter) => (globalThis.counters.push(counter), receipt) };
   export const Receipt = { first: () => receipt, decode: () => receipt };
   export const Invitation = { parse: (text) => ({ identity: text, clientName: text, free() {} }) };
+  export const Visit = {
+    begin: (job, { clientName: one }, { clientName: other }) => {
+      if (one !== other) throw new Error("expected one name");
+      return { free() {} };
+    },
+  };
   const job = { clientNumber: () => 0, atVersion: () => job, free() {} };
   export const Job = { decode: () => job };
   export const bitsOf = (value, width) => new Uint8Array(width).fill(value);
@@ -51,22 +57,28 @@ globalThis.localStorage = {
   setItem: (key, value) => stored.set(key, value),
   removeItem: (key) => stored.delete(key),
 };
-globalThis.navigator ??= {};
+/** The locks that are asked for, and their order. */
+let turn = Promise.resolve();
+const locks = { request: (name, options, work) => (turn = turn.then(work, work)) };
+Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
 const { Person, welcome } = await import(path.join(folder, "visits.js"));
 copyFileSync(path.resolve(import.meta.dirname, "../../examples/friends/page/troubles.js"), path.join(folder, "troubles.js"));
 const { explained } = await import(path.join(folder, "troubles.js"));
 
 const HERE = { x: 1, y: 2 };
 let person;
+let town;
 
 beforeEach(() => {
   stored.clear();
   globalThis.error = undefined;
   globalThis.asked = [];
+  globalThis.counters = [];
   const invitations = { generator: "Anna", cloud: "Anna" };
   welcome("Anna", invitations);
   const job = Buffer.from("job").toString("base64");
-  person = new Person("Anna", { generator: "ws://one", cloud: "ws://other", jobs: { look: [job], place: [job] } }, invitations);
+  town = { generator: "ws://one", cloud: "ws://other", jobs: { look: [job], place: [job] } };
+  person = new Person("Anna", town, invitations);
 });
 
 /** The answers of both servers, in the words of the client. */
@@ -164,6 +176,41 @@ test("who leaves after a look without an answer is still on the map", LIMIT, asy
   [globalThis.error] = UNKNOWN;
   await assert.rejects(person.look());
   assert.deepEqual([await person.leave(), person.unanswered], ["stays", "look"]);
+});
+
+test("nobody hears that they have left before both servers have answered, whatever this device knows of their place", LIMIT, async () => {
+  globalThis.error = said("both refuse", { isNeverRun: true });
+  assert.equal(await person.leave(), "unknown", "no place was ever known");
+  globalThis.error = undefined;
+  await person.place(null);
+  assert.equal(person.spot, null);
+  // Another device may have put the person somewhere since.
+  globalThis.error = said("both refuse", { isNeverRun: true });
+  assert.equal(await person.leave(), "unknown");
+  [globalThis.error] = UNKNOWN;
+  await assert.rejects(person.place(null));
+  await person.letGo();
+  await assert.rejects(person.look());
+  assert.deepEqual([await person.leave(), person.unanswered], ["unknown", "look"]);
+});
+
+test("visits count by the clock, which is never below zero", LIMIT, async (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: 5_000 });
+  await person.look();
+  t.mock.method(Date, "now", () => -1);
+  await person.look();
+  assert.deepEqual(globalThis.counters, [5_000n, 0n]);
+});
+
+test("two windows of one person have one visit at a time", LIMIT, async () => {
+  await Promise.all([person.place(HERE), person.look(), person.place(null)]);
+  assert.deepEqual(globalThis.asked, ["visit", "visit", "visit"], "none was resumed, as one that is under way would be");
+});
+
+test("invitations that do not go together make no person, and what is kept stays", LIMIT, () => {
+  const before = stored.get("garblet-friends/Anna");
+  assert.throws(() => new Person("Anna", town, { generator: "Anna", cloud: "Bert" }), /expected one name/);
+  assert.equal(stored.get("garblet-friends/Anna"), before);
 });
 
 /** What the page says to the replies of both servers: a code each, with `?` if somebody in between can have sent it. */

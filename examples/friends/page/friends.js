@@ -25,7 +25,7 @@ const PARTINGS = {
   },
   unknown: {
     title: "You may still be on the map",
-    sure: "The two servers did not both answer, so we do not know whether you have left the map. If you have not, your place stays on it, visible to friends near it, until you come back with your link. You can still delete what this device stores.",
+    sure: "The two servers did not both confirm it, so we do not know whether you have left the map. If you have not, your place stays on it, visible to friends near it, until you come back with your link. You can still delete what this device stores.",
     text: "This device has deleted everything about you. Your place may still be on the map; to make sure that it is not, open your link and leave the map.",
     said: "You are forgotten here. We do not know whether you are still on the map.",
   },
@@ -303,12 +303,16 @@ async function begin() {
   return undefined;
 }
 
-/** Loads what computes. *Errors*: the browser cannot run it, or some of it is not beside the page. */
+/** Loads what computes. *Errors*: the browser cannot run it, or not from where the page is; some of it is not beside the page. */
 async function loaded() {
   const lacking = ["WebAssembly", "WebSocket"].filter((name) => typeof globalThis[name] === "undefined");
   if (lacking.length > 0) {
     const message = `this browser has no ${lacking.join(" and no ")}, without which this page cannot compute`;
     throw Object.assign(new Error(message), { hint: "use a current Firefox, Chrome, Edge or Safari" });
+  }
+  if (navigator.locks === undefined) {
+    const message = "this page was loaded over plain HTTP, where its windows cannot wait for each other, and anybody on the way can change it";
+    throw Object.assign(new Error(message), { hint: "open it from an https:// address, or serve it on this machine and open it at http://localhost" });
   }
   try {
     visits = await import("./visits.js");

@@ -1,6 +1,6 @@
 // A person's visits to both servers, and what this device keeps of them: invitations, the receipt, the visit that is not answered yet.
 
-import { Invitation, Job, Receipt, bitsOf, fromBase64, joinBits, numberOf, resume, toBase64, visit } from "./garblet-client.js";
+import { Invitation, Job, Receipt, Visit, bitsOf, fromBase64, joinBits, numberOf, resume, toBase64, visit } from "./garblet-client.js";
 
 const PREFIX = "garblet-friends/";
 const STATE = "map";
@@ -58,7 +58,7 @@ function write(name, kept) {
   localStorage.setItem(PREFIX + name, JSON.stringify(kept));
 }
 
-/** A person, with servers and programs from `friends.json`, and the invitations that are kept, or new ones. */
+/** A person, with servers and programs from `friends.json`, and the invitations that are kept, or new ones. *Errors*: the invitations do not go together, or are not for this map. */
 export class Person {
   constructor(name, town, { generator, cloud } = read(name)) {
     this.name = name;
@@ -69,12 +69,23 @@ export class Person {
     };
     const { identity } = this.ends.generator.invitation;
     const jobs = town.jobs.look.map((text) => Job.decode(fromBase64(text)));
-    this.number = jobs.findIndex((job) => job.clientNumber(identity) !== undefined);
-    jobs.forEach((job) => job.free());
-    if (this.number < 0) {
-      const hint = "ask the people who invited you for a link to this map";
-      throw Object.assign(new Error(`this map has no place for ${name}`), { hint });
+    try {
+      this.number = jobs.findIndex((job) => job.clientNumber(identity) !== undefined);
+      if (this.number < 0) {
+        const hint = "ask the people who invited you for a link to this map";
+        throw Object.assign(new Error(`this map has no place for ${name}`), { hint });
+      }
+      this.check(jobs[this.number]);
+    } finally {
+      jobs.forEach((job) => job.free());
     }
+  }
+
+  /** Checks that both invitations have one name and are from the servers of a job: a visit with them could begin. Nothing is sent. */
+  check(job) {
+    const { generator, cloud } = this.ends;
+    const [receipt, seed] = [Receipt.first(STATE), crypto.getRandomValues(new Uint8Array(32))];
+    Visit.begin(job, generator.invitation, cloud.invitation, receipt, bitsOf(0, 1), seed).free();
   }
 
   /** The place of the person, as far as this device knows: `{x, y}`, `null` for nowhere, `undefined` for unknown. */
@@ -97,14 +108,14 @@ export class Person {
     return this.alone(() => this.run("look", undefined, more), more);
   }
 
-  /** Leaves the map for good: `left`, `stays` if that was not done for certain, `unknown` if it may have been, or may be yet. */
+  /** Leaves the map for good: `left` once both servers have answered, `stays` if that was not done for certain, `unknown` if it may have been, or may be yet, or if this device does not know of a place. */
   async leave(more) {
     try {
       await this.place(null, more);
       return "left";
     } catch {
-      if (this.unanswered === "place") return "unknown";
-      return this.spot === null ? "left" : "stays";
+      // Where this device knows of no place, another one may have put the person somewhere.
+      return this.unanswered === "place" || !this.spot ? "unknown" : "stays";
     }
   }
 
@@ -125,9 +136,7 @@ export class Person {
 
   /** One visit at a time, in all windows of this device. */
   alone(work, { signal } = {}) {
-    const { locks } = navigator;
-    const options = signal === undefined ? {} : { signal };
-    return locks === undefined ? work() : locks.request(PREFIX + this.name, options, work);
+    return navigator.locks.request(PREFIX + this.name, signal === undefined ? {} : { signal }, work);
   }
 
   async run(program, spot, more) {
@@ -135,8 +144,8 @@ export class Person {
     // another device of the person may have moved it since.
     await this.settle(more);
     const inputs = program === "place" ? spotBits(spot) : bitsOf(0, 1);
-    // Other devices of the person have counted too.
-    const receipt = this.receipt().withCounter(BigInt(Date.now()));
+    // Other devices of the person have counted too. A clock before 1970 counts for nothing.
+    const receipt = this.receipt().withCounter(BigInt(Math.max(0, Date.now())));
     const written = Job.decode(fromBase64(this.town.jobs[program][this.number]));
     // The version that was seen last; before the first the servers tell it.
     const job = receipt.version > 0n ? written.atVersion(STATE, receipt.version) : written;
