@@ -38,7 +38,7 @@ export class GarbletError extends Error {
   notes?: string[];
 }
 
-/** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more (floats may be as large, and `-0`, `NaN` or infinite); a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
+/** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more (floats may be as large, and `-0`, `NaN` or infinite; `bits64` has only exact integers: give the bits of doubles as `new BigUint64Array(new Float64Array(numbers).buffer)`); a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
 export type Value = number | bigint | boolean | string | Numbers | Value[] | { [name: string]: Value };
 
 /** Typed arrays. */
@@ -323,7 +323,7 @@ export interface Kept {
 /** Keeps an identity or a log of receipts. Throws a `GarbletError` if the browser does not, for instance because it has no more room; it then still has what it kept before. Whoever changes the log holds the lock `garblet-receipts` of `navigator.locks` from reading it on. Nothing else of this package stores anything. */
 export function keep(values: Kept): void;
 
-/** Returns all that is kept. Any page of this origin can have changed it. */
+/** Returns all that is kept, which is nothing where the browser stores nothing for the page. Any page of this origin can have changed it. Throws a `GarbletError` if the browser cannot read it: it may be there all the same, so change nothing then. */
 export function kept(): Kept;
 
 /** Forgets what is kept under these names, or all if there are none. */

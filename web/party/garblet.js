@@ -91,10 +91,10 @@ export async function run(options) {
   };
   if (onProgress !== undefined) typed("function", "onProgress", onProgress);
   const subject = job === undefined ? { program: written(program) } : agreed(job, program);
-  const large = new Set();
-  const given = json(typed("object", "inputs", inputs), "inputs", large);
-  const asked = { ...subject, ...address(url), inputs: given, identity: text("identity", identity), settings: json(settings), timeoutMs };
-  return JSON.parse(await exactly(large, call("run", asked, { onProgress, signal })));
+  const odd = oddities();
+  const given = json(typed("object", "inputs", inputs), "inputs", odd);
+  const asked = { ...subject, ...address(url), inputs: given, fractional: [...odd.fractional], identity: text("identity", identity), settings: json(settings), timeoutMs };
+  return JSON.parse(await exactly(odd, call("run", asked, { onProgress, signal })));
 }
 
 /** Reads a job, compiles its program, and says what a party is asked to agree to. */
@@ -140,22 +140,44 @@ const UNKEPT = {
 /** Keeps an identity or a log of receipts. *Errors*: the browser does not; it still has what it kept before. */
 export function keep(values) {
   const all = Object.entries(members("values", values, Object.keys(KEPT))).map(([name, value]) => [name, text(name, value)]);
+  const before = [];
   for (const [name, value] of all) {
+    const key = KEPT[name];
     try {
-      localStorage.setItem(KEPT[name], value);
+      const old = localStorage.getItem(key);
+      localStorage.setItem(key, value);
+      before.push([key, old]);
     } catch (error) {
+      putBack(before);
       throw new GarbletError(`${name}: the browser does not keep it: ${error.message}`, UNKEPT[name]);
     }
   }
 }
 
-/** Returns all that is kept. */
+/** Stores old values in place of new ones. All are removed first, so that there is room. */
+function putBack(before) {
+  for (const [key] of before) localStorage.removeItem(key);
+  for (const [key, old] of before) if (old !== null) localStorage.setItem(key, old);
+}
+
+/** Returns all that is kept: nothing in a browser that stores nothing for the page. *Errors*: it cannot be read. */
 export function kept() {
+  const storage = stored();
+  if (storage === undefined) return {};
   try {
-    const found = Object.entries(KEPT).map(([name, key]) => [name, localStorage.getItem(key) ?? undefined]);
+    const found = Object.entries(KEPT).map(([name, key]) => [name, storage.getItem(key) ?? undefined]);
     return Object.fromEntries(found);
+  } catch (error) {
+    throw new GarbletError(`the browser cannot read what it keeps: ${error.message}`, "load the page again, and change nothing until it can be read");
+  }
+}
+
+/** The storage of this page, if the browser lets it have one. */
+function stored() {
+  try {
+    return localStorage ?? undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -174,10 +196,10 @@ export function forget(...names) {
 /** Computes as both parties, in this page, without a peer, for experiments. */
 export async function runTogether(options) {
   const { program, inputs, protocol = "yao", params = {}, signal } = members("options", options, ["program", "inputs", "protocol", "params", "signal"]);
-  const large = new Set();
-  const given = json(typed("object", "inputs", inputs), "inputs", large);
-  const asked = { program: written(program), inputs: given, protocol: text("protocol", protocol), params: json(texts(params)) };
-  return JSON.parse(await exactly(large, call("runTogether", asked, { signal })));
+  const odd = oddities();
+  const given = json(typed("object", "inputs", inputs), "inputs", odd);
+  const asked = { program: written(program), inputs: given, fractional: [...odd.fractional], protocol: text("protocol", protocol), params: json(texts(params)) };
+  return JSON.parse(await exactly(odd, call("runTogether", asked, { signal })));
 }
 
 /** Fails as a bug would. */
@@ -264,13 +286,13 @@ function typed(type, what, value) {
   throw new GarbletError(`${what}: expected ${type === "object" ? "an" : "a"} ${type}, got ${got}`, "see garblet.d.ts");
 }
 
-/** JSON in which integers may be `bigint`, and arrays of numbers typed. An error names only the member: names within it may reveal its variant. Members with integers that only a float has exactly are added to `large`; without that they are refused. */
-function json(value, member = "inputs", large = undefined) {
+/** JSON in which integers may be `bigint`, and arrays of numbers typed. An error names only the member: names within it may reveal its variant. Numbers that not every type has are noted in `odd`; without that, integers among them are refused. */
+function json(value, member = "inputs", odd = undefined) {
   try {
     return JSON.stringify(value, function (name, part) {
       if (this === value) member = name;
       if (typeof part === "bigint") return String(part);
-      if (typeof part === "number") return number(part, member, large);
+      if (typeof part === "number") return number(part, member, odd);
       if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
       return ArrayBuffer.isView(part) ? Array.from(part) : part;
     });
@@ -281,21 +303,25 @@ function json(value, member = "inputs", large = undefined) {
   }
 }
 
+/** Members of inputs that have numbers for some types only: integers that only a float has exactly, and all that are not exact integers. */
+const oddities = () => ({ large: new Set(), fractional: new Set() });
+
 /** A number that the module reads as exactly this one: what JSON has not is a text. With an exponent it is for floats only. */
-function number(value, member, large) {
+function number(value, member, odd) {
+  if (!Number.isSafeInteger(value) || Object.is(value, -0)) odd?.fractional.add(member);
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   if (Object.is(value, -0)) return "-0";
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
-  if (large === undefined) throw inexact(member);
-  large.add(member);
+  if (odd === undefined) throw inexact(member);
+  odd.large.add(member);
   return value.toExponential().replace("e+", "e");
 }
 
 const inexact = (member) => new GarbletError(`${member}: expected an exact number, got an integer of 2^53 or more`, "give a bigint, or a string of digits");
 
 /** The value of a call, or its error, in which a large number that was meant for an integer is called one. */
-function exactly(large, called) {
+function exactly({ large }, called) {
   return called.catch((error) => {
     const [, name, got] = /^input `([^`]+)`.*, got (.*)$/.exec(error?.code === "inputs" ? error.message : "") ?? [];
     throw large.has(name) && got === "a string" ? inexact(name) : error;

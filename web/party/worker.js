@@ -21,8 +21,8 @@ const calls = {
   verifyJob: ({ job }) => using(read(job), (agreed) => agreed.verify()),
   readReceipts: ({ log, holds }) => readReceipts(log, holds),
   compareReceipts: ({ ours, theirs }) => compareReceipts(ours, theirs),
-  runTogether: ({ program, inputs, protocol, params }) =>
-    using(build(program), (built) => runTogether(built, inputs, protocol, params)),
+  runTogether: ({ program, inputs, fractional, protocol, params }) =>
+    using(build(program), (built) => runTogether(whole(built, fractional), inputs, protocol, params)),
   panicForTest,
 };
 
@@ -71,15 +71,24 @@ function build({ source, library, name, constants, panics, effort, compiled }) {
   return library === undefined ? Program.compile(name, source, constants, panics, effort, compiled) : Program.library(library);
 }
 
+/** A program, unless it has an input of `bits64` among these, which have other numbers than exact integers. Input files have `1` for an integer there and `1.0` for the bits of a double, but to JavaScript both are one number. */
+function whole(built, fractional) {
+  const inputs = fractional.length === 0 ? [] : JSON.parse(built.describe()).inputs;
+  const wrong = inputs.find(({ name, type }) => fractional.includes(name) && /\bbits64\b/.test(type));
+  if (wrong === undefined) return built;
+  const hint = "give larger integers as `bigint`s, and the bits of doubles as `new BigUint64Array(new Float64Array(numbers).buffer)`";
+  throw Object.assign(new Error(`input \`${wrong.name}\`: expected integers below 2^53 for ${wrong.type}, got another number`), { hint, code: "inputs" });
+}
+
 /** A job, as it is given to the module. */
 function read({ name, text, signatures, effort }) {
   return Job.read(name, text, signatures, effort);
 }
 
 /** Computes with the peer at `url`, which messages call `place`. Reports every mistake in the options before it connects. */
-async function converse({ program, job, inputs, identity, settings, url, place, timeoutMs }) {
+async function converse({ program, job, inputs, fractional, identity, settings, url, place, timeoutMs }) {
   const agreed = job && read(job);
-  const begin = (built) => Run.begin(built, agreed, inputs, Identity.fromPem(identity), settings);
+  const begin = (built) => Run.begin(whole(built, fractional), agreed, inputs, Identity.fromPem(identity), settings);
   const begun = await using(job ? agreed.program(job.source) : build(program), begin);
   const { wire, socket } = await opened(request(url, place, begun), place, timeoutMs, begun).catch((error) => {
     throw isBug(error) ? error : begun.unmet(error.message, error.hint);
