@@ -87,26 +87,42 @@ export function fields({ said: { party, program } }) {
   return [...own.map(field), element("p", "Numbers and words as they are; lists and records as JSON, such as [1, 2, 3], and in them NaN and inf in quotes.", { className: "hint" })];
 }
 
-/** All that stands in these fields. *Errors*: nothing in one of them; a list that is none. */
+/** All that stands in these fields. *Errors*: nothing in one of them; a list that is none; a record with a field twice. */
 export function values(fields) {
   const one = ({ id, value: text, dataset }) => {
     const words = text.trim();
     if (words === "") throw unfit(`What you give as ${dataset.input} is missing`, "enter it", id);
     try {
       return [dataset.input, value(words)];
-    } catch {
+    } catch (error) {
+      if (error.hint !== undefined) throw unfit(`What you give as ${dataset.input} ${error.message}`, error.hint, id);
       throw unfit(`What you give as ${dataset.input} is not JSON`, 'write a list as [1, 2, 3], and in it "NaN", "inf" and "-inf" in quotes', id);
     }
   };
   return Object.fromEntries([...fields.querySelectorAll("textarea")].map(one));
 }
 
-/** A value as it is written. Numbers that JavaScript would round, or write otherwise, become texts. */
+/** A value as it is written. Numbers that JavaScript would round, or write otherwise, become texts. *Errors*: this is not JSON; a record has a field twice. */
 export function value(words) {
   if (!/^[[{"]|^(true|false)$/.test(words)) return words;
   const isSame = (token) => String(Number(token)) === token && (Number.isSafeInteger(Number(token)) || !Number.isInteger(Number(token)));
   const exact = (token) => (isNumber(token) && !isSame(token) ? `"${token}"` : token);
-  return JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g, exact));
+  const read = JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g, exact));
+  checkFields(words);
+  return read;
+}
+
+/** Checks that no record of a JSON text has a field twice, of which JavaScript would take the last one. */
+function checkFields(json) {
+  const records = [];
+  for (const [token, name] of json.matchAll(/[{}]|("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"/g)) {
+    if (token === "{") records.push(new Set());
+    if (token === "}") records.pop();
+    if (name === undefined) continue;
+    const [fields, field] = [records.at(-1), JSON.parse(name)];
+    if (fields.has(field)) throw unfit("has a record with a field twice", "write each field once");
+    fields.add(field);
+  }
 }
 
 /** Returns whether JSON has this as a number. */

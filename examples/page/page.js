@@ -168,8 +168,14 @@ async function loaded() {
 
 /** The identity that the browser keeps for this page, if there is one. Only its key is believed; one that cannot be read is not replaced. */
 function keptIdentity() {
-  const { identity: pem } = garblet.kept();
-  if (pem === undefined || why !== undefined) return undefined;
+  if (why !== undefined) return undefined;
+  let pem;
+  try {
+    pem = garblet.kept().identity;
+  } catch {
+    why = "unreadable";
+  }
+  if (pem === undefined) return undefined;
   return garblet.fingerprint(pem).then((fingerprint) => ({ pem, fingerprint }), (error) => {
     if (error.code !== "identity") throw error;
     why = "unreadable";
@@ -405,7 +411,11 @@ function cost({ costs }) {
   return `${bytes.toLocaleString("en")} bytes were exchanged, in ${sum("seconds").toFixed(2)} seconds.`;
 }
 
-const say = (words) => (at("status").textContent = words);
+/** Says what is going on. The same words again are not put there again, since screen readers might repeat them. */
+function say(words) {
+  const status = at("status");
+  if (status.textContent !== words) status.textContent = words;
+}
 
 /** Says what is wrong, and what to do. */
 function tell(id, ...lines) {

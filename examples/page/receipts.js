@@ -6,6 +6,8 @@ import { element, link, textOf, unfit } from "./words.js";
 const LOG_BYTES_MAX = 2 ** 26;
 const ROOM = 2 ** 16;
 const ROOM_KEY = "garblet-room";
+/** The time after which a link that was replaced saves nothing any more. A download may wait for the person first. */
+const REPLACED_MS = 600_000;
 /** The lock of whoever changes what the package keeps, as the book names it. */
 const LOCK = "garblet-receipts";
 
@@ -21,7 +23,15 @@ let comparison = 0;
 
 const at = (id) => document.getElementById(id);
 const lines = (texts) => texts.map((text) => element("li", text));
-const keptLog = (garblet) => garblet.kept().receipts ?? "";
+
+/** The log that the browser keeps, which may be empty; nothing if it cannot be read. */
+function keptLog(garblet) {
+  try {
+    return garblet.kept().receipts ?? "";
+  } catch {
+    return undefined;
+  }
+}
 
 /** Works, unless another tab of this page does: each run adds its receipt to the same log. */
 export async function alone(work) {
@@ -40,9 +50,10 @@ export function isEmpty() {
   }
 }
 
-/** Follows a log that was removed, in this tab or another: no receipt of it comes back. */
+/** Follows a log that was removed, in this tab or another: no receipt of it comes back. One that cannot be read was not removed. */
 function followed(garblet) {
   const now = keptLog(garblet);
+  if (now === undefined) return;
   const isRemoved = now === "" && base !== "";
   if (!isRemoved && log !== base) {
     isApart ||= now !== base;
@@ -52,8 +63,9 @@ function followed(garblet) {
   if (isRemoved) unsaved = [];
 }
 
-/** The log to which a run adds, for a caller that is `alone`. *Errors*: the receipt could not be kept beside the others. */
+/** The log to which a run adds, for a caller that is `alone`. *Errors*: the receipt could not be kept beside the others, or these cannot be read. */
 export function begun(garblet) {
+  if (keptLog(garblet) === undefined) throw unfit("The browser cannot read the receipts that it keeps, so nothing was computed", "load the page again");
   followed(garblet);
   if (isApart) throw unfit("This browser keeps other receipts than this tab has, so nothing was computed", "save the receipts of this tab, and load the page again");
   try {
@@ -74,8 +86,9 @@ export async function ended(garblet, { receipts, notes = [] }) {
   }
   log = receipts;
   const now = keptLog(garblet);
-  isApart = now !== base;
+  isApart = now !== undefined && now !== base;
   try {
+    if (now === undefined) throw new Error("it cannot read those that it keeps");
     if (isApart) {
       base = now;
       throw new Error("another tab or page has changed those that it keeps");
@@ -83,7 +96,7 @@ export async function ended(garblet, { receipts, notes = [] }) {
     garblet.keep({ receipts });
     [base, unsaved] = [receipts, []];
   } catch ({ message }) {
-    const then = isApart ? "load it again" : "let it forget them";
+    const then = isApart || now === undefined ? "load it again" : "let it forget them";
     unsaved = [`The run has ended, but the browser does not keep its receipt: ${message}.`, `Save the receipts now, before you leave this page; then ${then}.`];
   }
   await offer(garblet);
@@ -106,12 +119,13 @@ export async function forgotten(garblet) {
 /** Offers the whole log, from its first receipt on, if there is one. */
 async function offer(garblet) {
   comparison += 1;
-  for (const id of ["compared", "count"]) at(id).replaceChildren();
+  for (const id of ["compared", "count", "saving"]) at(id).replaceChildren();
   at("receipt").hidden = log === "";
   tellUnsaved();
   if (log === "") return;
-  const saves = link("receipts.jsonl", log, "Save the receipts", { id: "save", onclick: saved });
-  URL.revokeObjectURL(at("save").href);
+  const saves = link("receipts.jsonl", log, "Save the receipts", { id: "save", onclick: saving });
+  const { href } = at("save");
+  setTimeout(() => URL.revokeObjectURL(href), REPLACED_MS);
   at("save").replaceWith(saves);
   const said = await counted(garblet, log).catch(({ message, hint }) => [`The receipts cannot be read: ${message}`, hint]);
   if (saves.isConnected) at("count").replaceChildren(...lines(said));
@@ -133,10 +147,19 @@ function placed(all, kept) {
   return kept === 0 ? `${count}, which this browser does not keep` : `${count}, of which this browser keeps ${kept}, and not ${last}`;
 }
 
+/** Asks whether receipts that are nowhere else are saved: a page does not see whether the person or the browser has stopped a download. */
+function saving() {
+  if (unsaved.length === 0) return;
+  const yes = element("button", "Yes, they are saved", { type: "button", id: "saved", onclick: saved });
+  at("saving").replaceChildren(element("p", "Did your browser save the receipts? Look for receipts.jsonl among your downloads."), yes);
+}
+
 /** Ends the warning of receipts that were not saved. */
 function saved() {
   unsaved = [];
   tellUnsaved();
+  at("saving").replaceChildren();
+  at("save").focus();
 }
 
 /** Warns of receipts that are neither kept nor saved, as long as there are some. */

@@ -14,6 +14,11 @@ const { PICTURES } = process.env;
 tried("a page finds out who is richer, with the commands that it shows", async () => {
   const page = await browser();
   const identities = new Set();
+  // What is said again and again is put there once: screen readers might repeat it.
+  await page.run(() => {
+    globalThis.told = [];
+    new MutationObserver((changes) => globalThis.told.push(...changes.map(({ addedNodes: [words] }) => words.textContent))).observe(document.querySelector("#status"), { childList: true });
+  });
   for (const [theirs, mine, said, richer] of [[3_000_000, 5_000_000, "You are richer.", "Bob"], [7, 6, "The other is richer.", "Alice"], [0, 0, "You both have the same.", "Neither"]]) {
     await fill(page, { wealth: String(mine) });
     const { fingerprint, result } = await other(page, (commands) => commands.replace("3000000", String(theirs)));
@@ -26,6 +31,8 @@ tried("a page finds out who is richer, with the commands that it shows", async (
     assert.equal(ended, 0);
     assert.match(await text(page, "#costs"), /^[\d,]+ bytes were exchanged, in \d/);
   }
+  const told = await page.run(() => globalThis.told);
+  assert.ok(told.length > 0 && told.every((words, at) => words !== told[at + 1]), told.join("\n"));
   // The commands as they are leave receipts for both.
   await choose(page, "#theirs-log", path.join(office.folder, "garblet-receipts.jsonl"));
   await page.until(() => document.querySelector("#compared").innerText.includes("Yours 3 and theirs 3: the same run; each received what the other sent."));

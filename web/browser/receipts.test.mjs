@@ -49,7 +49,10 @@ tried("receipts are one log, whatever the browser keeps", async () => {
   await page.click("[value=job]");
   assert.deepEqual(await isWarned(), [true, true]);
   await saved(page, "#save", "receipts.jsonl");
+  assert.deepEqual(await isWarned(), [true, true], "a page does not see whether a download ends");
+  await page.click("#saved");
   assert.deepEqual(await isWarned(), [false, false]);
+  assert.deepEqual([await text(page, "#saving"), await page.run(() => document.activeElement.id)], ["", "save"]);
   await full("");
   await compute("[1, 2, 3]");
   assert.equal(await kept(), 3, "the one that was not kept is in the log");

@@ -2,12 +2,10 @@
 // `cargo xtask web` runs it: node --test party.test.mjs.
 
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, beforeEach } from "node:test";
-
-import "./threads.mjs";
 
 /** A test that does not end is ended. */
 const LIMIT = { timeout: 120_000 };
@@ -33,6 +31,19 @@ writeFileSync(
   export const runTogether = (_, inputs) => JSON.stringify([inputs, inputs]);
   export const [Job, Wire, compareReceipts, panicForTest, readReceipts] = [];`,
 );
+// The worker runs beside the package, one call at a time.
+let worker;
+globalThis.self = { addEventListener() {}, postMessage: (data) => worker.onmessage?.({ data }) };
+await import(path.join(folder, "worker.js"));
+globalThis.Worker = class {
+  postMessage(data) {
+    worker = this;
+    self.onmessage({ data });
+  }
+
+  terminate() {}
+};
+globalThis.fetch = async (url) => new Response(readFileSync(url));
 const garblet = await import(path.join(folder, "garblet.js"));
 
 /** The inputs as the module gets them. */

@@ -22,6 +22,10 @@ pub(crate) const TOOL: &str = "xtask/bindgen";
 /// The hand-written files.
 const WRITTEN: &[&str] = &["garblet-client.js", "garblet-client.d.ts"];
 
+/// The tests of the client, and of what pages do around their modules.
+const TESTS: [&str; 4] =
+    ["web/test/client.test.mjs", "web/test/friends.test.mjs", "web/test/page.test.mjs", "web/test/party.test.mjs"];
+
 /// Makes the packages with a profile, tries the client in Node, and tries pages with both in a browser.
 pub(crate) fn steps(profile: &'static str) -> Vec<Step> {
     vec![
@@ -118,7 +122,7 @@ fn try_in_node(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let mut node = Command::new("node");
-    node.args(["--test", "web/test/client.test.mjs", "web/test/friends.test.mjs"]).current_dir(root);
+    node.arg("--test").args(TESTS).current_dir(root);
     run(node.env("PACKAGE", package(root)).env("VECTORS", root.join("vectors/outsourced_client.json"))).map(drop)
 }
 
