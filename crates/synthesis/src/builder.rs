@@ -28,6 +28,7 @@ mod constant;
 mod divide;
 mod fixed;
 mod float;
+mod modular;
 mod multiply;
 mod prefix;
 mod program;
@@ -41,6 +42,7 @@ pub(crate) mod simulate;
 
 pub use constant::Way;
 pub use float::FloatFormat;
+pub use modular::Modulus;
 pub use program::{ProgramBuilder, Wires};
 pub(crate) use sort::merge_places;
 pub use sort::{merge_comparators, sort_comparators, sort_places};

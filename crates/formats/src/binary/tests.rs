@@ -113,7 +113,9 @@ fn assert_reads_back(program: &Program) -> usize {
 #[test]
 fn all_of_the_library_reads_back_in_few_bytes() {
     let (mut bytes, mut gates) = (0, 0);
-    for member in library::list() {
+    let is_full = std::env::var_os("GARBLET_TEST_FULL").is_some();
+    // Inverses in fields take seconds to build.
+    for member in library::list().filter(|member| is_full || !member.name.ends_with("-field-inv")) {
         let program = library::find(member.name).expect("the library lists it");
         bytes += assert_reads_back(&program);
         gates += program.components().iter().map(|component| component.circuit().gates().len()).sum::<usize>();
