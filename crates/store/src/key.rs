@@ -17,6 +17,10 @@ use crate::store_dir::sync_name;
 /// Bytes of a key, and of its file.
 pub(crate) const KEY_BYTES: usize = 32;
 
+/// The beginning of the name of a key's draft, which a killed process may leave behind.
+#[cfg(feature = "database")]
+const DRAFT: &str = ".garblet-key-";
+
 /// The key that encrypts stores. *Secret*; wiped on drop.
 ///
 /// One key may serve any number of stores: each derives its own from it.
@@ -39,7 +43,7 @@ impl StoreKey {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let written = || {
             // Its mode is 600, and it is removed if it does not get the name.
-            let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+            let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
             draft.write_all(&self.0)?;
             draft.as_file().sync_all()?;
             draft.persist_noclobber(path)?;

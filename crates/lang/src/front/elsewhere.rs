@@ -19,7 +19,7 @@ pub(super) fn method(name: &str) -> Option<&'static str> {
             "operators panic where the result does not fit; wrapping_add, saturating_add and the like do not"
         }
         "into" | "try_into" => "convert with `as`",
-        "sort_unstable" | "sort_by" | "sort_by_key" => "`sort` sorts by the first field",
+        "sort_unstable" | "sort_by" | "sort_by_key" => "`sort(rows)` sorts tuples by their first field",
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@
 //! digits. Otherwise a few bits at a time choose a residue from a table, which has as many AND gates as the index has products.
 //! A table also has the multiple of m that is taken off last.
 //!
-//! Barrett's and Montgomery's methods take more AND gates: both multiply by a constant twice, and Montgomery's needs a second reduction to
+//! By estimate Barrett's and Montgomery's methods take more AND gates: both multiply by a constant twice, and Montgomery's needs a second reduction to
 //! return the product itself.
 
 mod inverse;

@@ -29,15 +29,16 @@ impl Parser<'_> {
         const FORM: &str = "the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`";
         let mut attributes = Attributes::default();
         while self.eat("#").is_some() {
-            let open = self.eat("[");
+            if self.eat("[").is_none() {
+                return Err(self.unexpected("`[`").hint(FORM));
+            }
             let Attributes { hex, depth } = &mut attributes;
             let is_set = match self.peek() {
                 Kind::Word("hex") => hex,
                 Kind::Word("depth") => depth,
                 _ => return Err(self.unexpected("`#[hex]` or `#[depth]`").hint(FORM)),
             };
-            let is_first = open.is_some() && !std::mem::replace(is_set, true);
-            if !is_first {
+            if std::mem::replace(is_set, true) {
                 return Err(self.unexpected("an attribute once").hint(FORM));
             }
             self.next();

@@ -202,6 +202,12 @@ pub(super) const DEFINITIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "#hex]\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected `[`, got `hex` @ 1:2 ? the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`",
+        ],
+    ),
+    (
         "#[depth]\n#[hex]\n#[depth]\npub fn main(a: u8, b: u8) -> u8 { a }",
         &[
             "expected an attribute once, got `depth` @ 3:3 ? the only attributes are `#[hex]` and `#[depth]` before a function, for its arrays of u8 in hex and for few layers of AND gates, and `#[derive(..)]`",
