@@ -347,15 +347,33 @@ fn of_ways_and_pieces() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The most seconds of a processor and kilobytes that a source may take which has a hundredth of the budget, and one that has all of it.
-/// The compiler of these tests is far slower than an optimised one.
-const SHORT: (u64, u64) = (5, 200_000);
-const LONG: (u64, u64) = (20, 1_000_000);
+/// The most kilobytes that a source may take which has a hundredth of the budget, and one that has all of it.
+const SHORT: u64 = 200_000;
+const LONG: u64 = 1_000_000;
+
+/// The most seconds of a processor that a source may take with this budget: three times what a chain of products takes for it, in the same
+/// build on the same machine. Sources that are refused took at most half as long as the chain.
+fn patience(effort: u64) -> u64 {
+    const PRODUCTS: u64 = 20_000;
+    let begin = Instant::now();
+    compile(&chain(PRODUCTS), Options::EFFORT, &[]).unwrap_or_else(|Refused(error)| panic!("{error}"));
+    // A million take half of the default.
+    let share = PRODUCTS as f64 / 1e6 * Options::EFFORT as f64 / 2.0 / effort as f64;
+    let seconds = 3.0 * begin.elapsed().as_secs_f64() / share;
+    println!("a source may take {seconds:.1} seconds of a processor");
+    seconds.ceil() as u64
+}
+
+/// A chain of so many products.
+fn chain(rounds: u64) -> String {
+    include_str!("../../../lab/src/compile/chain.garble.rs").replace("PARTY_0::N", &rounds.to_string())
+}
+
 /// The seconds that a busy machine may take for one of a processor.
 const BUSY: u64 = 30;
 
 /// Compiles a source in a process of its own, which ends with success if the source is refused as it is to be.
-fn refused_in_a_process(name: &str, effort: u64, (seconds, kilobytes): (u64, u64)) {
+fn refused_in_a_process(name: &str, effort: u64, seconds: u64, kilobytes: u64) {
     let program = std::env::current_exe().expect("this test");
     let mut child = Command::new("sh")
         .args(["-c", &format!("ulimit -v 3000000 2> /dev/null; ulimit -t {seconds}; exec \"$0\" \"$@\"")])
@@ -413,10 +431,11 @@ fn open_cases() -> String {
 #[test]
 fn small_sources_of_much_work_are_refused() {
     // A hundredth of the default, and no more than a hundredth of the time; what takes memory is refused by either.
+    let (effort, seconds) = (Options::EFFORT / 100, patience(Options::EFFORT / 100).max(5));
     for (name, _) in sources() {
-        refused_in_a_process(name, Options::EFFORT / 100, SHORT);
+        refused_in_a_process(name, effort, seconds, SHORT);
     }
-    refused_in_a_process("open cases", Options::EFFORT / 100, SHORT);
+    refused_in_a_process("open cases", effort, seconds, SHORT);
 }
 
 #[test]
@@ -500,9 +519,7 @@ fn what_people_write_takes_a_twentieth_at_most() {
 
 #[test]
 fn the_book_says_what_sources_take() {
-    let chain =
-        |rounds: &str| needed(&include_str!("../../../lab/src/compile/chain.garble.rs").replace("PARTY_0::N", rounds));
-    let million = (chain("400") - chain("200")) * 5000;
+    let million = (needed(&chain(400)) - needed(&chain(200))) * 5000;
     println!("a million products: {million}");
     assert!(million > Options::EFFORT * 4 / 10 && million < Options::EFFORT * 6 / 10, "{million}");
     let book = include_str!("../../../../docs/src/language.md");
@@ -541,5 +558,6 @@ fn the_whole_budget_is_seconds_and_less_than_a_gigabyte() {
         "a word in pieces",
         "outputs in pieces",
     ];
-    names.into_iter().for_each(|name| refused_in_a_process(name, Options::EFFORT, LONG));
+    let seconds = patience(Options::EFFORT);
+    names.into_iter().for_each(|name| refused_in_a_process(name, Options::EFFORT, seconds, LONG));
 }
