@@ -55,5 +55,5 @@ pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
 pub use room::HugePages;
 pub use sparse_code::SparseCode;
-pub use transpose::{transpose, transpose_part};
+pub use transpose::{transpose, transpose_part, transpose_squares};
 pub use universal_hash::{UniversalHash, subset_sums};

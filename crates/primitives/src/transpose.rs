@@ -29,6 +29,24 @@ pub fn transpose_part(rows: &[u8], first: usize, columns: &mut [Block]) {
     transpose_with_backend(Backend::detect(), rows, first, columns);
 }
 
+/// Transposes squares of 128 by 128 bits in place: bit `i` of block `j` of a square becomes bit `j` of its block `i`.
+///
+/// # Panics
+/// If the number of blocks is not a multiple of 128.
+pub fn transpose_squares(blocks: &mut [Block]) {
+    transpose_squares_with_backend(Backend::detect(), blocks);
+}
+
+/// [`transpose_squares`] with a given backend.
+///
+/// # Panics
+/// If the number of blocks is not a multiple of 128.
+pub(crate) fn transpose_squares_with_backend(backend: Backend, blocks: &mut [Block]) {
+    let (squares, rest) = blocks.as_chunks_mut::<BLOCK_BITS>();
+    assert!(rest.is_empty(), "a multiple of {BLOCK_BITS} blocks, not {}", squares.len() * BLOCK_BITS + rest.len());
+    backend.run(TransposeSquares { squares });
+}
+
 /// [`transpose_part`] with a given backend.
 ///
 /// # Panics
@@ -63,6 +81,21 @@ impl Kernel for Transpose<'_> {
     }
 }
 
+struct TransposeSquares<'a> {
+    squares: &'a mut [[Block; BLOCK_BITS]],
+}
+
+impl Kernel for TransposeSquares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        for square in self.squares {
+            e.transpose(square);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +115,14 @@ mod tests {
                     transpose_with_backend(backend, &rows, first, &mut part);
                     assert!(part == columns[first..end], "columns {first} to {end} of {n} on {backend}");
                 }
+                let mut squares: Vec<Block> = columns.clone();
+                transpose_squares_with_backend(backend, &mut squares);
+                for (square, blocks) in squares.chunks(BLOCK_BITS).enumerate() {
+                    for (i, block) in blocks.iter().enumerate() {
+                        let row = &rows[i * n / 8 + 16 * square..][..16];
+                        assert!(block.to_bytes() == row, "row {i} of square {square} of {n} on {backend}");
+                    }
+                }
                 for (j, column) in columns.iter().enumerate() {
                     let expected = (0..BLOCK_BITS).fold(0, |sum, i| sum | u128::from(bit(i, j)) << i);
                     assert_eq!(column.to_u128(), expected, "column {j} of {n} on {backend}");
@@ -94,6 +135,12 @@ mod tests {
     #[should_panic(expected = "a multiple of 128 columns, not 64")]
     fn refuses_a_part_of_a_square() {
         transpose(&[0; 1024], &mut [Block::ZERO; 64]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a multiple of 128 blocks, not 129")]
+    fn refuses_a_part_of_a_square_in_place() {
+        transpose_squares(&mut [Block::ZERO; 129]);
     }
 
     #[test]

@@ -51,6 +51,11 @@ impl Columns {
         self.values[..SQUARE * self.squares].chunks_exact_mut(self.squares)
     }
 
+    /// The number of rows.
+    pub(super) fn rows(&self) -> usize {
+        SQUARE * self.squares
+    }
+
     /// The first square of each part, and the part's number of squares.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let squares = self.squares;
@@ -61,6 +66,15 @@ impl Columns {
     pub(super) fn transpose(&self, first: usize, blocks: &mut [Block]) {
         let columns = bytemuck::cast_slice(&self.values[..SQUARE * self.squares]);
         garblet_primitives::transpose_part(columns, SQUARE * first, blocks);
+    }
+
+    /// Appends the columns square after square, 128 blocks each, which [`transpose_squares`](garblet_primitives::transpose_squares) turns into
+    /// rows.
+    pub(super) fn gather_onto(&self, blocks: &mut Vec<Block>) {
+        let values = &self.values[..SQUARE * self.squares];
+        for square in 0..self.squares {
+            blocks.extend(values[square..].iter().step_by(self.squares));
+        }
     }
 
     /// Appends the first `n` rows of the matrix of columns to `blocks`, part after part as `change` leaves them.

@@ -10,7 +10,7 @@
 //! The hash input is the row squares `x_1 .. x_s` of 128 bits of one column, then a last square of random bits with no other use.
 //! The hash of the column at the point `chi` is `sum chi^(s + 1 - j) x_j + last`: the last square hides the others.
 
-use garblet_primitives::{Block, gf128, secrets, transpose};
+use garblet_primitives::{Block, gf128, secrets, transpose_squares};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -58,38 +58,37 @@ impl StatisticalSecurity {
 /// Proof that the receiver's hashes match the sender's in every column; only [`check`] makes it.
 pub(super) struct ChoicesConsistent(());
 
-/// The hashes of the columns that have these rows.
+/// The hashes of columns, which become rows while they are in the cache.
 ///
-/// *Shape*: whole squares; the last one hides the others.
-fn hash_columns(rows: &[Block], point: Block) -> [Block; SQUARE] {
+/// *Shape*: whole squares of 128 columns; the last square hides the others.
+fn hash_columns(squares: &mut [Block], point: Block) -> [Block; SQUARE] {
     let mut sums = [gf128::Product::default(); SQUARE];
-    let mut columns = Zeroizing::new([Block::ZERO; SQUARE]);
-    let squares = rows.chunks_exact(SQUARE);
+    let squares = squares.chunks_exact_mut(SQUARE);
     let powers = gf128::powers(point, squares.len());
     for (square, &power) in squares.zip(powers.iter().rev()) {
-        transpose(bytemuck::cast_slice(square), &mut columns[..]);
-        gf128::add_products(&mut sums, power, &columns[..]);
+        gf128::add_products(&mut sums, power, square);
+        transpose_squares(square);
     }
     sums.map(gf128::Product::reduce)
 }
 
-/// The receiver's message: the hashes of its choices and of its columns.
-pub(super) fn digest(sigma: StatisticalSecurity, choices: &[Block], rows: &[Block], point: Block) -> Vec<u8> {
+/// The receiver's message: the hashes of its choices and of its columns, see [`hash_columns`].
+pub(super) fn digest(sigma: StatisticalSecurity, choices: &[Block], squares: &mut [Block], point: Block) -> Vec<u8> {
     let powers = gf128::powers(point, choices.len());
     let reversed: Zeroizing<Vec<Block>> = Zeroizing::new(choices.iter().rev().copied().collect());
     let of_choices = gf128::inner_product(&reversed, &powers);
-    let hashes = std::iter::once(of_choices).chain(hash_columns(rows, point));
+    let hashes = std::iter::once(of_choices).chain(hash_columns(squares, point));
     hashes.flat_map(|hash| hash.to_bytes().into_iter().take(sigma.hash_bytes())).collect()
 }
 
-/// The sender's check of the receiver's message.
+/// The sender's check of the receiver's message, after which its columns are rows, see [`hash_columns`].
 ///
 /// *Shape*: `digest` is [`StatisticalSecurity::digest_bytes`] long.
 /// *Errors*: [`OtError::InconsistentChoices`].
 pub(super) fn check(
     sigma: StatisticalSecurity,
     delta: &BitVec,
-    rows: &[Block],
+    squares: &mut [Block],
     point: Block,
     digest: &[u8],
 ) -> Result<ChoicesConsistent, OtError> {
@@ -100,7 +99,7 @@ pub(super) fn check(
     };
     let (of_choices, of_columns) = digest.split_at(sigma.hash_bytes().min(digest.len()));
     let of_choices = hash(of_choices);
-    let ours = hash_columns(rows, point);
+    let ours = hash_columns(squares, point);
     let mut fit = Choice::from(u8::from(digest.len() == sigma.digest_bytes()));
     for ((ours, delta), theirs) in ours.iter().zip(delta.iter()).zip(of_columns.chunks_exact(sigma.hash_bytes())) {
         let expected = hash(theirs) ^ masked(delta, of_choices);
@@ -134,13 +133,22 @@ mod tests {
         choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes)).collect()
     }
 
+    /// The columns of rows, square by square.
+    fn columns(rows: &[Block]) -> Vec<Block> {
+        let mut squares = rows.to_vec();
+        transpose_squares(&mut squares);
+        squares
+    }
+
     #[test]
     fn the_hash_is_the_polynomial_of_its_definition() {
         let mut rng = Prg::new(Block::ZERO);
         let mut rows = vec![Block::ZERO; 3 * SQUARE];
         rng.fill_blocks(&mut rows);
         let point = rng.next_block();
-        let hashes = hash_columns(&rows, point);
+        let mut squares = columns(&rows);
+        let hashes = hash_columns(&mut squares, point);
+        assert!(squares == rows);
         for (column, &hash) in hashes.iter().enumerate() {
             let part = |square: usize| {
                 let bit = |row: usize| (rows[square * SQUARE + row].to_u128() >> column & 1) << row;
@@ -159,15 +167,15 @@ mod tests {
                 let delta = BitVec::random(SQUARE, &mut rng);
                 let (q, choices, mut t) = correlated(squares, &delta, &mut rng);
                 let point = rng.next_block();
-                let message = digest(sigma, &blocks(&choices), &t, point);
+                let message = digest(sigma, &blocks(&choices), &mut columns(&t), point);
                 assert_eq!(message.len(), sigma.digest_bytes());
-                assert!(check(sigma, &delta, &q, point, &message).is_ok());
+                assert!(check(sigma, &delta, &mut columns(&q), point, &message).is_ok());
                 for column in [0, 1, 77, 127] {
                     // The last square only hides the others.
                     let row = (column * 31) % (t.len() - SQUARE);
                     t[row] ^= Block::from_u128(1 << column);
-                    let message = digest(sigma, &blocks(&choices), &t, point);
-                    let error = check(sigma, &delta, &q, point, &message).err();
+                    let message = digest(sigma, &blocks(&choices), &mut columns(&t), point);
+                    let error = check(sigma, &delta, &mut columns(&q), point, &message).err();
                     assert!(matches!(error, Some(OtError::InconsistentChoices)), "column {column}, row {row}");
                     t[row] ^= Block::from_u128(1 << column);
                 }
@@ -181,12 +189,12 @@ mod tests {
         let delta = BitVec::random(SQUARE, &mut rng);
         let (q, choices, t) = correlated(2, &delta, &mut rng);
         let point = rng.next_block();
-        let mut message = digest(StatisticalSecurity::Eighty, &blocks(&choices), &t, point);
+        let mut message = digest(StatisticalSecurity::Eighty, &blocks(&choices), &mut columns(&t), point);
         message[3] ^= 1;
-        assert!(check(StatisticalSecurity::Eighty, &delta, &q, point, &message).is_err());
+        assert!(check(StatisticalSecurity::Eighty, &delta, &mut columns(&q), point, &message).is_err());
         message[3] ^= 1;
         for len in [0, 5, message.len() - 16, message.len() - 1] {
-            assert!(check(StatisticalSecurity::Eighty, &delta, &q, point, &message[..len]).is_err());
+            assert!(check(StatisticalSecurity::Eighty, &delta, &mut columns(&q), point, &message[..len]).is_err());
         }
     }
 
@@ -199,16 +207,16 @@ mod tests {
             let delta = BitVec::random(SQUARE, &mut rng);
             let (q, choices, t) = correlated(2, &delta, &mut rng);
             let point = rng.next_block();
-            let mut message = digest(sigma, &blocks(&choices), &t, point);
+            let mut message = digest(sigma, &blocks(&choices), &mut columns(&t), point);
             for at in 0..message.len() {
                 for bit in [0, 7] {
                     message[at] ^= 1 << bit;
-                    let error = check(sigma, &delta, &q, point, &message).err();
+                    let error = check(sigma, &delta, &mut columns(&q), point, &message).err();
                     assert!(matches!(error, Some(OtError::InconsistentChoices)), "{sigma:?}, byte {at}, bit {bit}");
                     message[at] ^= 1 << bit;
                 }
             }
-            assert!(check(sigma, &delta, &q, point, &message).is_ok());
+            assert!(check(sigma, &delta, &mut columns(&q), point, &message).is_ok());
         }
     }
 }

@@ -53,16 +53,16 @@ pub struct MaliciousCotSender {
     _trees: TreesConsistent,
 }
 
-/// The sender's blocks of an extension that is not yet checked.
+/// The sender's columns of an extension that is not yet checked, square after square. The check hashes them and turns them into blocks.
 pub struct Unchecked {
-    rows: Zeroizing<Vec<Block>>,
+    squares: Zeroizing<Vec<Block>>,
     n: usize,
 }
 
-/// The receiver's choices and blocks of an extension whose corrections are sent and whose answer is outstanding.
+/// The receiver's choices and columns of an extension whose corrections are sent and whose answer is outstanding.
 pub struct Corrected {
     choices: BitVec,
-    rows: Zeroizing<Vec<Block>>,
+    squares: Zeroizing<Vec<Block>>,
     n: usize,
 }
 
@@ -94,9 +94,7 @@ impl MaliciousCotSender {
         n: usize,
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Unchecked, OtError> {
-        let mut rows = emptied(room, with_hiding(n));
-        self.inner.extend_onto(channel, with_hiding(n), Choices::Drawn, &mut rows).await?;
-        Ok(Unchecked { rows, n })
+        self.receive_columns(channel, n, Choices::Drawn, room).await
     }
 
     /// Step c with choices that the receiver gives, see [`MaliciousCotReceiver::correct_to`].
@@ -108,9 +106,19 @@ impl MaliciousCotSender {
         n: usize,
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Unchecked, OtError> {
-        let mut rows = emptied(room, with_hiding(n));
-        self.inner.extend_onto(channel, with_hiding(n), Choices::Given, &mut rows).await?;
-        Ok(Unchecked { rows, n })
+        self.receive_columns(channel, n, Choices::Given, room).await
+    }
+
+    async fn receive_columns(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        choices: Choices,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Unchecked, OtError> {
+        let mut squares = emptied(room, with_hiding(n));
+        self.inner.columns_onto(channel, with_hiding(n), choices, &mut squares).await?;
+        Ok(Unchecked { squares, n })
     }
 
     /// Step d: a random point, to send after all corrections have arrived.
@@ -121,8 +129,13 @@ impl MaliciousCotSender {
     /// Step f: checks the answer at the point sent for these OTs, and releases them.
     ///
     /// *Errors*: [`OtError::InconsistentChoices`].
-    pub fn check(&self, unchecked: Unchecked, point: Block, answer: &[u8]) -> Result<Zeroizing<Vec<Block>>, OtError> {
-        let consistent = consistency::check(self.sigma, &self.delta, &unchecked.rows, point, answer)?;
+    pub fn check(
+        &self,
+        mut unchecked: Unchecked,
+        point: Block,
+        answer: &[u8],
+    ) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        let consistent = consistency::check(self.sigma, &self.delta, &mut unchecked.squares, point, answer)?;
         Ok(release(unchecked, consistent))
     }
 
@@ -160,7 +173,7 @@ impl CorrelatedSender for MaliciousCotSender {
 }
 
 /// Releases the OTs after the check, without the last square.
-fn release(Unchecked { mut rows, n }: Unchecked, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
+fn release(Unchecked { squares: mut rows, n }: Unchecked, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
     rows.truncate(n);
     rows
 }
@@ -197,9 +210,9 @@ impl MaliciousCotReceiver {
         n: usize,
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Corrected, OtError> {
-        let mut rows = emptied(room, with_hiding(n));
-        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows, |_| ()).await?;
-        Ok(Corrected { choices, rows, n })
+        let mut squares = emptied(room, with_hiding(n));
+        let choices = self.inner.columns_onto(channel, with_hiding(n), &mut squares).await?;
+        Ok(Corrected { choices, squares, n })
     }
 
     /// Step c with given choices, 128 in a block: sends the corrections of all trees to them. The last block hides the others and has no other use.
@@ -214,10 +227,10 @@ impl MaliciousCotReceiver {
         choices: &[Block],
         room: Zeroizing<Vec<Block>>,
     ) -> Result<Corrected, OtError> {
-        let mut rows = emptied(room, SQUARE * choices.len());
-        self.inner.extend_to(channel, choices, &mut rows).await?;
+        let mut squares = emptied(room, SQUARE * choices.len());
+        self.inner.columns_to(channel, choices, &mut squares).await?;
         let all = BitVec::from_bytes(bytemuck::cast_slice(choices).to_vec(), SQUARE * choices.len())?;
-        Ok(Corrected { choices: all, rows, n: SQUARE * choices.len().saturating_sub(1) })
+        Ok(Corrected { choices: all, squares, n: SQUARE * choices.len().saturating_sub(1) })
     }
 
     /// The security of the checks.
@@ -227,10 +240,10 @@ impl MaliciousCotReceiver {
 
     /// Step e: the answer at the sender's point, and the choices and blocks.
     pub fn answer(&self, corrected: Corrected, point: Block) -> (Vec<u8>, BitVec, Zeroizing<Vec<Block>>) {
-        let Corrected { choices, mut rows, n } = corrected;
-        let squares = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
-        let squares = Zeroizing::new(squares.collect::<Vec<Block>>());
-        let answer = consistency::digest(self.sigma, &squares, &rows, point);
+        let Corrected { choices, squares: mut rows, n } = corrected;
+        let blocks = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
+        let blocks = Zeroizing::new(blocks.collect::<Vec<Block>>());
+        let answer = consistency::digest(self.sigma, &blocks, &mut rows, point);
         rows.truncate(n);
         (answer, choices.slice(0..n), rows)
     }

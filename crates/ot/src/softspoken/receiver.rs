@@ -116,30 +116,39 @@ impl ReceiverSetup {
 }
 
 impl CotReceiver {
-    /// Appends the blocks of `n` OTs, part after part as `change` leaves them, and returns their choices.
-    pub(super) async fn extend_onto(
+    /// Makes `n` OTs: shows the columns of each batch to `made`, and returns the choices.
+    async fn extend(
         &mut self,
         channel: &mut Channel,
         n: usize,
-        blocks: &mut Vec<Block>,
-        mut change: impl FnMut(&mut [Block]),
+        mut made: impl FnMut(&Columns),
     ) -> Result<BitVec, OtError> {
         let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
-        let end = blocks.len() + n;
         for squares in batches(n) {
             self.streams.expand(squares, &mut self.columns);
             let corrections = self.corrections(squares, &mut choices);
             channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
-            let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows, &mut change);
+            made(&self.columns);
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
         BitVec::from_bytes(std::mem::take(&mut *choices), n)
     }
 
-    /// Appends the blocks of OTs with given choices, a square for each block of `choices`.
-    pub(super) async fn extend_to(
+    /// Appends the columns of `n` OTs, square after square, and returns their choices.
+    ///
+    /// *Shape*: `n` is a multiple of 128.
+    pub(super) async fn columns_onto(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        blocks: &mut Vec<Block>,
+    ) -> Result<BitVec, OtError> {
+        self.extend(channel, n, |columns| columns.gather_onto(blocks)).await
+    }
+
+    /// Appends the columns of OTs with given choices, a square for each block of `choices`.
+    pub(super) async fn columns_to(
         &mut self,
         channel: &mut Channel,
         choices: &[Block],
@@ -148,7 +157,7 @@ impl CotReceiver {
         for choices in choices.chunks(BATCH_SQUARES) {
             self.streams.expand(choices.len(), &mut self.columns);
             channel.send_bytes(bytemuck::cast_slice(self.corrections_to(choices))).await?;
-            self.columns.transpose_onto(blocks, SQUARE * choices.len(), |_| ());
+            self.columns.gather_onto(blocks);
         }
         Ok(channel.flush().await?)
     }
@@ -172,10 +181,14 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
         room: Zeroizing<Vec<Block>>,
-        change: impl FnMut(&mut [Block]) + Send,
+        mut change: impl FnMut(&mut [Block]) + Send,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         let mut blocks = emptied(room, n.next_multiple_of(SQUARE));
-        let choices = self.extend_onto(channel, n, &mut blocks, change).await?;
+        let transpose = |columns: &Columns| {
+            let rows = columns.rows().min(n - blocks.len());
+            columns.transpose_onto(&mut blocks, rows, &mut change);
+        };
+        let choices = self.extend(channel, n, transpose).await?;
         Ok((choices, blocks))
     }
 }

@@ -123,19 +123,19 @@ impl SenderSetup {
 }
 
 impl CotSender {
-    /// Appends the blocks of `n` OTs.
-    pub(super) async fn extend_onto(
+    /// Appends the columns of `n` OTs, square after square.
+    ///
+    /// *Shape*: `n` is a multiple of 128.
+    pub(super) async fn columns_onto(
         &mut self,
         channel: &mut Channel,
         n: usize,
         choices: Choices,
         blocks: &mut Vec<Block>,
     ) -> Result<(), OtError> {
-        let end = blocks.len() + n;
         for squares in batches(n) {
             self.batch(channel, squares, choices).await?;
-            let rows = (SQUARE * squares).min(end - blocks.len());
-            self.columns.transpose_onto(blocks, rows, |_| ());
+            self.columns.gather_onto(blocks);
         }
         Ok(())
     }
@@ -161,7 +161,11 @@ impl CorrelatedSender for CotSender {
 
     async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
-        self.extend_onto(channel, n, Choices::Drawn, &mut blocks).await?;
+        for squares in batches(n) {
+            self.batch(channel, squares, Choices::Drawn).await?;
+            let rows = (SQUARE * squares).min(n - blocks.len());
+            self.columns.transpose_onto(&mut blocks, rows, |_| ());
+        }
         Ok(blocks)
     }
 

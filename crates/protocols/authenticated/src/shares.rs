@@ -91,6 +91,11 @@ impl Shares {
     }
 }
 
+/// A party's share of a public one: of the multiple of its own difference, if that is given, or of another's. The first party's bit is one, all others' are zero.
+pub(crate) fn of_public(delta: Option<Block>, is_first: bool) -> Block {
+    delta.unwrap_or(Block::ZERO).with_lsb(is_first)
+}
+
 /// Triples: shares of uniform bits `a`, `b` and of their products.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Triples {

@@ -22,11 +22,11 @@ use zeroize::Zeroizing;
 
 use super::{
     Step,
-    bits::{AllBitsChecked, CotChecked, check_bits},
+    bits::{CotChecked, check_bits},
     checks::PRODUCT_BITS,
     ground::{DIGEST_BYTES, Ground, Opened},
     place::Place,
-    shares::{Shares, add_public},
+    shares::Shares,
 };
 use crate::{
     coins::{COMMITMENT_BYTES, Coin},
@@ -41,8 +41,10 @@ const _: () = assert!(HEAD_BYTES.is_multiple_of(16), "blocks are read from piece
 
 /// Leaky triples that passed the test.
 pub(super) struct Leaky {
-    /// All `a`, then all `b`, all `c`, and the masks.
+    /// All `a`, then all `b`, all `r`, and the masks.
     pub(super) shares: Shares,
+    /// The `d`.
+    pub(super) product_bits: Packed,
     /// The coins of the shifts, committed to before anything was known of these triples.
     pub(super) shift_coin: Coin,
     pub(super) shift_commitments: PerPeer<Vec<u8>>,
@@ -87,8 +89,8 @@ impl<K: Conduct<Step>> Ground<K> {
         weighed.add_all(&sums);
         let part = weighed.finish() ^ self.zeros(Place::SumZeros, number).next();
         self.test_zero(session, &checked, (3 * count + masks, part), number).await?;
-        let shares = self.shares(checked, all, &product_bits, (count, masks));
-        Ok(Leaky { shares, shift_coin, shift_commitments })
+        let shares = self.release(checked, all, 3 * count + masks);
+        Ok(Leaky { shares, product_bits, shift_coin, shift_commitments })
     }
 
     /// Steps P2, P3 and the part of P4 before the others' blocks arrive.
@@ -189,21 +191,6 @@ impl<K: Conduct<Step>> Ground<K> {
             own = own.sum(bits);
         }
         Ok(own)
-    }
-
-    /// The shares of all bits, once `d` is known.
-    fn shares(
-        &mut self,
-        checked: CotChecked,
-        all: AllBitsChecked,
-        product_bits: &Packed,
-        (count, masks): (usize, usize),
-    ) -> Shares {
-        let mut shares = self.release(checked, all, 3 * count + masks);
-        // `c = r + d`.
-        let products = 2 * count..3 * count;
-        add_public(shares.columns_mut(), self.party, self.delta.block(), products, |at| product_bits.get(at));
-        shares
     }
 }
 

@@ -3,7 +3,7 @@
 use garblet_circuit::Party;
 use garblet_net::Line;
 use garblet_ot::LpnSet;
-use garblet_primitives::{Block, Prg};
+use garblet_primitives::Prg;
 use garblet_protocol::{MeshSession, Phase, conduct::Conduct, error::ProtocolError};
 
 use super::{
@@ -21,9 +21,10 @@ use super::{
 };
 use crate::{
     config::LPN,
-    opening::{Packed, Sums},
+    opening::Sums,
     parameters::Batch,
-    prepare::rotate::{Rows, join},
+    prepare::rotate::{Products, Rows, join},
+    shares::of_public,
 };
 
 impl<K: Conduct<Step>> Ground<K> {
@@ -131,7 +132,7 @@ impl<K: Conduct<Step>> Ground<K> {
         batch: Batch,
         number: u64,
     ) -> Result<Shares, ProtocolError> {
-        let Leaky { mut shares, shift_coin, shift_commitments } = leaky;
+        let Leaky { mut shares, product_bits, shift_coin, shift_commitments } = leaky;
         let coins = self.broadcast(session, Step::Coins, &shift_coin.message()).await?;
         let coin = self.coin((Place::ShiftCoins, number), &shift_coin, &shift_commitments, &coins)?;
         let rows = Rows::of(batch);
@@ -147,16 +148,15 @@ impl<K: Conduct<Step>> Ground<K> {
             self.prove_bits(session, (Step::BucketProof, BUCKET_BITS), &sums, &total, digest).await?;
             total
         };
-        for blocks in shares.columns_mut() {
-            join_rows(blocks, rows, &shifts, &differences);
+        let delta = self.delta.block();
+        for (number, blocks) in shares.columns_mut().iter_mut().enumerate() {
+            let own = (number == usize::from(self.party.0)).then_some(delta);
+            let products = Products { bits: &product_bits, change: of_public(own, self.party.0 == 0) };
+            for (row, &shift) in (1..).zip(&shifts) {
+                join(blocks, rows, (row, shift), &differences, products);
+            }
         }
         Ok(shares)
-    }
-}
-
-fn join_rows(blocks: &mut [Block], rows: Rows, shifts: &[usize], differences: &Packed) {
-    for (row, &shift) in (1..).zip(shifts) {
-        join(blocks, rows, row, shift, differences);
     }
 }
 

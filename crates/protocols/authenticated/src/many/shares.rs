@@ -14,6 +14,8 @@ use garblet_primitives::Block;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::shares::of_public;
+
 /// A party's shares of bits.
 ///
 /// *Shape*: a column for each party, all of the same length. *Secret*; wiped on drop.
@@ -97,12 +99,8 @@ pub(super) fn add_public(
     bits: Range<usize>,
     bit: impl Fn(usize) -> bool,
 ) {
-    let flips = Block::from_u128(u128::from(party.0 == 0));
     for (number, column) in columns.iter_mut().enumerate() {
-        let change = match number == usize::from(party.0) {
-            true => delta.with_lsb(party.0 == 0),
-            false => flips,
-        };
+        let change = of_public((number == usize::from(party.0)).then_some(delta), party.0 == 0);
         let column = column[bits.clone()].iter_mut().enumerate();
         column.for_each(|(at, block)| *block ^= Block::mask(bit(at)) & change);
     }

@@ -1,7 +1,7 @@
 //! Step P1: correlated OTs in both directions.
 
 use garblet_ot::BitVec;
-use garblet_primitives::Block;
+use garblet_primitives::{Bit, Block};
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
@@ -23,11 +23,17 @@ impl CotChecked {
     /// The shares of all bits.
     pub(super) fn into_shares(self, delta: Block) -> Shares {
         let CotChecked { bits, mut keys, mut macs, .. } = self;
-        for ((key, mac), bit) in keys.iter_mut().zip(macs.iter_mut()).zip(bits.iter()) {
-            *key = (*key ^ (Block::mask(bit) & delta)).with_lsb(bit);
-            *mac = mac.with_lsb(bit);
-        }
+        share(&mut keys, &mut macs, |at| bits.get(at), delta);
         Shares { own: std::mem::take(&mut *keys), peer: std::mem::take(&mut *macs) }
+    }
+}
+
+/// Turns keys and MACs into shares, which have this party's bits.
+pub(super) fn share(keys: &mut [Block], macs: &mut [Block], bit: impl Fn(usize) -> Bit, delta: Block) {
+    for (at, (key, mac)) in keys.iter_mut().zip(macs).enumerate() {
+        let bit = bit(at);
+        *key = (*key ^ (Block::mask(bit) & delta)).with_lsb(bit);
+        *mac = mac.with_lsb(bit);
     }
 }
 

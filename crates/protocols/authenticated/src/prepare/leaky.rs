@@ -3,13 +3,14 @@
 //! *Symbols*: a leaky triple has shares `a`, `b`, `r`; `c = r + d` for a public `d`. `Phi_i = b^i D_i + K_i[b] + M_i[b]`, so that the sum of both parties' is
 //! `b (D_0 + D_1)`.
 
+use garblet_ot::BitVec;
 use garblet_primitives::{Block, OtHash};
 use garblet_protocol::{
     bulk::check_padding, checks::Cheating, conduct::Conduct, domain::Domain, error::ProtocolError, session::Session,
 };
 use zeroize::Zeroizing;
 
-use super::correlated::CotChecked;
+use super::correlated::{CotChecked, share};
 use crate::{
     Step, checks,
     coins::{COMMITMENT_BYTES, Coin, OPENING_BYTES},
@@ -24,8 +25,10 @@ const SECOND_DIRECTION: u64 = 1 << 63;
 
 /// Leaky triples that passed the equality check.
 pub(super) struct Leaky {
-    /// All `a`, then all `b`, all `c`, and the masks.
+    /// All `a`, then all `b`, all `r`, and the masks.
     pub(super) shares: Shares,
+    /// The `d`.
+    pub(super) product_bits: Packed,
     /// The coins of the shifts, committed to before anything was known of these triples.
     pub(super) shift_coin: Coin,
     pub(super) shift_commitment: [u8; COMMITMENT_BYTES],
@@ -43,7 +46,8 @@ impl<C: Conduct<Step>> Ground<C> {
         number: u64,
     ) -> Result<Leaky, ProtocolError> {
         // P2, P3.
-        let (mut sent, mut sums) = products(self.party.0, self.in_ots.block(), &checked, count);
+        let Products { mut sent, mut sums, bits, shares } =
+            products(self.party.0, self.in_ots.block(), checked, count);
         let equality_domain = self.domain(self.party, Place::EqualityCoins, number);
         let shift_domain = self.domain(self.party, Place::ShiftCoins, number);
         let (equality_coin, mut equality_commitment) = Coin::commit(&equality_domain, session.rng());
@@ -60,7 +64,7 @@ impl<C: Conduct<Step>> Ground<C> {
             let (of_blocks, of_commitments) = piece.split_at(blocks.saturating_sub(at).min(piece.len()));
             for (index, block) in of_blocks.as_chunks::<16>().0.iter().enumerate() {
                 let index = at / 16 + index;
-                sums[index] ^= Block::mask(checked.bits.get(index)) & Block::from_bytes(*block);
+                sums[index] ^= Block::mask(bits.get(index)) & Block::from_bytes(*block);
             }
             let at = (at + of_blocks.len()).saturating_sub(blocks);
             commitments[at..at + of_commitments.len()].copy_from_slice(of_commitments);
@@ -87,7 +91,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let delta = self.in_ots.block();
         sums.iter_mut().enumerate().for_each(|(at, sum)| *sum ^= Block::mask(product_bits.get(at)) & delta);
         self.check_equality(session, &sums, coins.next_block(), number).await?;
-        Ok(Leaky { shares: self.shares(checked, &product_bits, count), shift_coin, shift_commitment })
+        Ok(Leaky { shares, product_bits, shift_coin, shift_commitment })
     }
 
     /// Step P4: commits to bits, opens them, and adds the peer's.
@@ -117,53 +121,57 @@ impl<C: Conduct<Step>> Ground<C> {
             .map_err(|_| Cheating::new(checks::PRODUCT_BITS, "the bits do not open the commitment"))?;
         Ok(own.sum(bits))
     }
-
-    /// The shares of all bits, once `d` is known.
-    fn shares(&self, checked: CotChecked, product_bits: &Packed, count: usize) -> Shares {
-        let delta = self.in_ots.block();
-        let mut shares = checked.into_shares(delta);
-        // `c = r + d`: the garbler's share changes, and so does the key that the evaluator has of it.
-        let flips = self.party == crate::GARBLER;
-        for at in 0..count {
-            let difference = Block::mask(product_bits.get(at)) & delta;
-            let (own, peer) = (&mut shares.own[2 * count + at], &mut shares.peer[2 * count + at]);
-            let bit = peer.lsb() ^ (flips & product_bits.get(at));
-            *own = (*own ^ difference).with_lsb(bit);
-            *peer = peer.with_lsb(bit);
-        }
-        shares
-    }
 }
 
-/// Steps P2, P3 and the part of P4 before the peer's blocks arrive: returns the blocks `u_i` to send, and `s_i`.
-fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
+/// The result of steps P2 and P3. *Secret*, except for what is sent.
+struct Products {
+    /// The blocks `u_i` to send.
+    sent: Vec<Block>,
+    /// The blocks `s_i`, without the peer's part.
+    sums: Zeroizing<Vec<Block>>,
+    /// This party's bits.
+    bits: BitVec,
+    /// The shares of all bits.
+    shares: Shares,
+}
+
+/// Steps P2, P3 and the part of P4 before the peer's blocks arrive. Lot by lot, the OTs become shares.
+fn products(party: u16, delta: Block, checked: CotChecked, count: usize) -> Products {
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
-    let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
     let (mut sent, mut sums) =
         (Vec::with_capacity(count + 2 * COMMITMENT_BYTES / 16), Zeroizing::new(Vec::with_capacity(count)));
+    let CotChecked { bits, mut keys, mut macs, hash_key } = checked;
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);
         // A separate key for each lot: a search for the difference among all hashes under one key gains a factor of their number.
-        let hash = OtHash::new(checked.hash_key ^ Block::from_u128((start / LOT) as u128));
+        let hash = OtHash::new(hash_key ^ Block::from_u128((start / LOT) as u128));
         let [zero, one, received] = &mut *lots;
         let [zero, one, received] = [&mut zero[..len], &mut one[..len], &mut received[..len]];
-        let keys = |which| &checked.keys[part(which, start, len)];
-        let macs = |which| &checked.macs[part(which, start, len)];
-        zero.copy_from_slice(keys(0));
-        one.iter_mut().zip(keys(0)).for_each(|(one, &key)| *one = key ^ delta);
-        received.copy_from_slice(macs(0));
+        let [keys, macs] = [&mut keys, &mut macs].map(|blocks| {
+            let factors = blocks[..3 * count].chunks_exact_mut(count);
+            let mut lots = factors.map(|factor| &mut factor[start..start + len]);
+            std::array::from_fn::<_, 3, _>(|_| lots.next().unwrap_or_default())
+        });
+        zero.copy_from_slice(keys[0]);
+        one.iter_mut().zip(&*keys[0]).for_each(|(one, &key)| *one = key ^ delta);
+        received.copy_from_slice(macs[0]);
         hash.hash_batch(directions[0] + start as u64, zero);
         hash.hash_batch(directions[0] + start as u64, one);
         hash.hash_batch(directions[1] + start as u64, received);
-        let (keys_b, macs_b, keys_r, macs_r) = (keys(1), macs(1), keys(2), macs(2));
         for at in 0..len {
-            let bit = |which: usize| Block::mask(checked.bits.get(which * count + start + at));
-            let phi = (bit(1) & delta) ^ keys_b[at] ^ macs_b[at];
+            let [a, b, r] = [0, 1, 2].map(|factor| bits.get(factor * count + start + at));
+            let phi = (Block::mask(b) & delta) ^ keys[1][at] ^ macs[1][at];
             sent.push(zero[at] ^ one[at] ^ phi);
-            let r = (bit(2) & delta) ^ keys_r[at] ^ macs_r[at];
-            sums.push((bit(0) & phi) ^ zero[at] ^ received[at] ^ r);
+            let r = (Block::mask(r) & delta) ^ keys[2][at] ^ macs[2][at];
+            sums.push((Block::mask(a) & phi) ^ zero[at] ^ received[at] ^ r);
+        }
+        for (factor, (keys, macs)) in keys.into_iter().zip(macs).enumerate() {
+            share(keys, macs, |at| bits.get(factor * count + start + at), delta);
         }
     }
-    (sent, sums)
+    let [of_masks, macs_of_masks] = [&mut keys, &mut macs].map(|blocks| &mut blocks[3 * count..]);
+    share(of_masks, macs_of_masks, |at| bits.get(3 * count + at), delta);
+    let shares = Shares { own: std::mem::take(&mut *keys), peer: std::mem::take(&mut *macs) };
+    Products { sent, sums, bits, shares }
 }

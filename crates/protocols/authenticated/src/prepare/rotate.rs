@@ -15,7 +15,7 @@ use crate::{
     opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
     place::Place,
-    shares::{Made, Shares},
+    shares::{Made, Shares, of_public},
 };
 
 impl<C: Conduct<Step>> Ground<C> {
@@ -29,7 +29,7 @@ impl<C: Conduct<Step>> Ground<C> {
         batch: Batch,
         number: u64,
     ) -> Result<Made, ProtocolError> {
-        let Leaky { mut shares, shift_coin, shift_commitment } = leaky;
+        let Leaky { mut shares, product_bits, shift_coin, shift_commitment } = leaky;
         let [first, second] = [0, 1].map(|party| self.domain(Party(party), Place::ShiftCoins, number));
         let domain_of = move |party: Party| if party.0 == 0 { first } else { second };
         let parties = [self.party, self.peer()];
@@ -57,8 +57,11 @@ impl<C: Conduct<Step>> Ground<C> {
             (shifts, differences)
         };
         for (row, &shift) in (1..).zip(&shifts) {
-            join(&mut shares.own, rows, row, shift, &differences);
-            join(&mut shares.peer, rows, row, shift, &differences);
+            let (garbles, delta) = (self.party == GARBLER, self.in_ots.block());
+            for (blocks, own) in [(&mut shares.own, true), (&mut shares.peer, false)] {
+                let products = Products { bits: &product_bits, change: of_public(own.then_some(delta), garbles) };
+                join(blocks, rows, (row, shift), &differences, products);
+            }
         }
         Ok(Made { shares, triples: rows.length, leaky: rows.all })
     }
@@ -114,20 +117,38 @@ impl Rows {
     }
 }
 
+/// The public part of products: `c = r + d`.
+#[derive(Clone, Copy)]
+pub(crate) struct Products<'a> {
+    /// The `d`.
+    pub(crate) bits: &'a Packed,
+    /// The change of a share of `r` where `d` is set, see [`of_public`](crate::shares::of_public).
+    pub(crate) change: Block,
+}
+
 /// Joins a row to the first: `a` and `a'` are added, `c` and `c' + d a'` are.
-pub(crate) fn join(blocks: &mut [Block], rows: Rows, row: usize, shift: usize, differences: &Packed) {
+pub(crate) fn join(
+    blocks: &mut [Block],
+    rows: Rows,
+    (row, shift): (usize, usize),
+    differences: &Packed,
+    Products { bits, change }: Products<'_>,
+) {
     let (factors, rest) = blocks.split_at_mut(rows.all);
     let products = &mut rest[rows.all..2 * rows.all];
     let (first, others) = factors.split_at_mut(rows.length);
     let (first_products, other_products) = products.split_at_mut(rows.length);
     for (at, other) in rows.pairs(row, shift) {
-        let place = (row - 1) * rows.length;
+        let (place, number) = ((row - 1) * rows.length, other.start);
         let other = other.start - rows.length..other.end - rows.length;
         let pairs = first[at.clone()].iter_mut().zip(&others[other.clone()]);
         let of_products = first_products[at.clone()].iter_mut().zip(&other_products[other]);
-        for (index, ((a, &other_a), (c, &other_c))) in at.zip(pairs.zip(of_products)) {
+        for (index, (at, ((a, &other_a), (c, &other_c)))) in at.zip(pairs.zip(of_products)).enumerate() {
             *a ^= other_a;
-            *c ^= other_c ^ (Block::mask(differences.get(place + index)) & other_a);
+            // The first product has its `d` from the first row that joins it.
+            let is_changed = bits.get(number + index) ^ (row == 1 && bits.get(at));
+            let difference = Block::mask(differences.get(place + at)) & other_a;
+            *c ^= other_c ^ difference ^ (Block::mask(is_changed) & change);
         }
     }
 }
