@@ -63,7 +63,7 @@
 //! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |
 //! | `mod-add(modulus)` | `a` u (0), `b` u (1) | `sum` | at most 3 n + 1, n bits of modulus |
 //! | `mod-sub(modulus)` | `a` u (0), `b` u (1) | `difference` | at most 3 n + 1, n bits of modulus |
-//! | `mod-mul(modulus)` | `a` u (0), `b` u (1) | `product` | at most 2 n^2 + 6 n, n bits of modulus |
+//! | `mod-mul(modulus)` | `a` u (0), `b` u (1) | `product` | at most 2 n^2 + 10 n, n bits of modulus |
 //! | `curve25519-field-add` | `a` u (0), `b` u (1) | `sum` | 764 |
 //! | `curve25519-field-sub` | `a` u (0), `b` u (1) | `difference` | 765 |
 //! | `curve25519-field-mul` | `a` u (0), `b` u (1) | `product` | 52251 |
