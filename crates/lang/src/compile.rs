@@ -94,31 +94,49 @@ fn compiled(
     Ok((program, warnings))
 }
 
-/// The program of a tree, some of whose functions are bound to circuits.
+/// The program of a tree, some of whose functions are bound to circuits. Where the source asks for few layers and the program with few gates
+/// has no more of them, it is that one.
 fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, SourceError> {
     let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function")) };
+    let with_aim = |aim| lower_to((name, file), (tree, aim), main, options, bound);
+    let few_gates = with_aim(Aim::Size)?;
+    if !main.attributes.depth {
+        return Ok(few_gates);
+    }
+    let few_layers = with_aim(Aim::Depth)?;
+    let fewer = few_layers.stats().and_depth < few_gates.stats().and_depth;
+    Ok(if fewer { few_layers } else { few_gates })
+}
+
+/// As [`lower`], with one aim.
+fn lower_to(
+    (name, file): (&str, &str),
+    (tree, aim): (&Tree, Aim),
+    main: &Function,
+    options: &Options,
+    bound: &[Bound],
+) -> Result<Program, SourceError> {
     let mut program = Program::new(name);
     let mut wires = InputWires::new();
     let mut externs = vec![None; tree.functions.len()];
     for (number, bound) in bound.iter().enumerate() {
         externs[bound.function as usize] = Some(number as u32);
     }
-    let mut machine = Machine::new(tree, Panics::new(options.panics), externs, options.effort);
+    let mut machine = Machine::new((tree, aim), Panics::new(options.panics), externs, options.effort);
     let arguments = inputs(main, &mut program, &mut machine, &mut wires)?;
     let result = machine.allocate(main.result.words(), main.span)?;
     machine.run_function(main, &arguments, result, main.span)?;
     let outputs = outputs(main, &mut machine, result)?;
     machine.trace.close();
     machine.trace.budget.check()?;
-    let aim = if main.attributes.depth { Aim::Depth } else { Aim::Size };
-    assemble((file, aim), tree, machine, &wires, bound, outputs, program)
+    assemble(file, tree, machine, &wires, bound, outputs, program)
 }
 
 /// An output: its port and its wires.
 type PortReads = (Port, Vec<Read>);
 
 fn assemble(
-    (file, aim): (&str, Aim),
+    file: &str,
     tree: &Tree,
     mut machine: Machine<'_>,
     wires: &InputWires,
@@ -134,7 +152,7 @@ fn assemble(
     };
     let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
     let mut budget = std::mem::take(&mut machine.trace.budget);
-    let mut assembler = Assembler::new(&machine.trace, wires, bound, (&component_name, aim), &mut budget);
+    let mut assembler = Assembler::new(&machine.trace, wires, bound, (&component_name, machine.aim), &mut budget);
     let assembled = assembler.instances(&reads, &mut program)?;
     for (port, reads) in outputs {
         let links = assembler.links(&reads)?;

@@ -1,7 +1,7 @@
 //! Control: branches, matches, calls and loops.
 
 use crate::{
-    machine::{Arm, Machine, REGION_ANDS, Slot},
+    machine::{Arm, Machine, Slot},
     number::{ONE, ZERO},
     source_error::SourceError,
     trace::Read,
@@ -164,7 +164,7 @@ impl Machine<'_> {
     ) -> Result<(), SourceError> {
         self.step(span)?;
         self.work(function.vars as usize)?;
-        let own_region = function.cost >= REGION_ANDS;
+        let own_region = function.cost >= self.region_ands();
         if own_region {
             self.trace.close();
         }
@@ -212,7 +212,7 @@ impl Machine<'_> {
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn repeat(&mut self, repeated: &Loop, span: Span) -> Result<(), SourceError> {
-        let large = repeated.cost >= REGION_ANDS;
+        let large = repeated.cost >= self.region_ands();
         if large {
             self.trace.close();
             self.nests.begin(span, self.trace.region_count());

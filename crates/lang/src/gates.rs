@@ -69,7 +69,7 @@ pub(crate) fn build(
     }
     let mut by_line: Vec<(u32, u64)> = Vec::new();
     let all: Vec<Recorded> = Decoder::new(operations).collect();
-    let absorbed = known::absorbed(&all, &nodes, wanted);
+    let absorbed = known::absorbed(&all, &nodes, wanted, aim);
     for (at, recorded) in all.iter().enumerate() {
         if nodes[at] {
             recorded.charge(lines[at], aim, budget)?;
@@ -101,8 +101,7 @@ impl Recorded {
         let few = self.kind.gates(self.width, &sizes);
         let gates = match aim {
             Aim::Size => few,
-            // Carries in few layers take about as many gates for each bit as layers.
-            Aim::Depth => few.saturating_mul(u64::from(self.width.max(1).ilog2()) + 1),
+            Aim::Depth => few.saturating_mul(self.depth_factor()),
         };
         budget.turn_to_line(line);
         budget.work(gates.saturating_mul(if self.has_ways() { WAYS } else { 1 }));
@@ -110,6 +109,22 @@ impl Recorded {
         budget.check()
     }
 }
+
+impl Recorded {
+    /// The most gates for few layers, relative to few gates. Carries in few layers take about as many gates for each bit as layers; with a known
+    /// operand most of them fall away.
+    fn depth_factor(&self) -> u64 {
+        let is_known = |operand: &Operand| matches!(operand.from, Origin::Constant(_));
+        if self.operands.iter().any(is_known) {
+            return KNOWN_FACTOR;
+        }
+        let widest = self.operands.iter().map(|operand| operand.len).fold(self.width.max(1), u16::max);
+        u64::from(widest.ilog2()) + 1
+    }
+}
+
+/// As [`Recorded::depth_factor`], with a known operand.
+const KNOWN_FACTOR: u64 = 3;
 
 /// The work of building an operation in several ways, some of them nested, to find the one with the fewest gates, relative to that
 /// of building it once.

@@ -1,7 +1,7 @@
 //! Gates for products and quotients with one known operand, built in the way with the fewest AND gates, and for sums of
 //! many terms.
 
-use garblet_synthesis::builder::{Bit, CircuitBuilder, Integer, Signed};
+use garblet_synthesis::builder::{Aim, Bit, CircuitBuilder, Integer, Signed};
 
 use crate::{
     gates::{self, Extent, Value},
@@ -179,8 +179,9 @@ impl Recorded {
     }
 }
 
-/// The nodes that are whole sums, read only by another sum.
-pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent]) -> Vec<bool> {
+/// The nodes that are whole sums, read only by another sum. For few layers, sums that wrap around are among them, where the other one wraps around
+/// no later.
+pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent], aim: Aim) -> Vec<bool> {
     let mut readers = vec![0u32; all.len()];
     let mut absorbed = vec![false; all.len()];
     wanted.iter().for_each(|extent| readers[extent.node as usize] += 1);
@@ -190,7 +191,11 @@ pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent]) -> 
             let read = &all[node as usize];
             readers[node as usize] += 1;
             let whole = start == 0 && len == read.width;
-            absorbed[node as usize] = whole && recorded.is_sum() && read.is_sum() && read.kind == Kind::Add;
+            let is_exact = match aim {
+                Aim::Size => read.kind == Kind::Add,
+                Aim::Depth => read.kind == Kind::Add || recorded.width <= read.width,
+            };
+            absorbed[node as usize] = whole && recorded.is_sum() && read.is_sum() && is_exact;
         }
     }
     absorbed.iter().zip(readers).map(|(&absorbed, readers)| absorbed && readers == 1).collect()

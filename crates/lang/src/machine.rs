@@ -3,6 +3,8 @@
 //! It runs every iteration of a loop and every call, so that indices, sizes and ranges are known numbers. What it records is cut
 //! into regions, and equal regions become one component.
 
+use garblet_synthesis::builder::Aim;
+
 use crate::{
     budget::Budget,
     operation::Kind,
@@ -14,7 +16,9 @@ use crate::{
 };
 
 /// A region with about this many AND gates is closed at the end of an iteration or a call.
-pub(crate) const REGION_ANDS: u64 = 1 << 8;
+const REGION_ANDS: u64 = 1 << 8;
+/// The same for few layers: sums of many numbers are made in few layers within a region.
+const DEEP_REGION_ANDS: u64 = 1 << 16;
 /// A region whose code has this many words is closed after a statement.
 const REGION_CODE: usize = 1 << 16;
 /// The memory of a word, and of a word that a branch has changed.
@@ -31,6 +35,7 @@ pub(crate) type Slot = usize;
 /// The machine that runs a tree.
 pub(crate) struct Machine<'a> {
     pub(crate) tree: &'a Tree,
+    pub(crate) aim: Aim,
     pub(crate) trace: Trace,
     pub(crate) panics: Panics,
     pub(crate) stack: Vec<Word>,
@@ -68,9 +73,10 @@ pub(crate) struct Arm {
 }
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(tree: &'a Tree, panics: Panics, externs: Vec<Option<u32>>, effort: u64) -> Self {
+    pub(crate) fn new((tree, aim): (&'a Tree, Aim), panics: Panics, externs: Vec<Option<u32>>, effort: u64) -> Self {
         Machine {
             tree,
+            aim,
             trace: Trace::new(Budget::new(effort, tree)),
             panics,
             stack: Vec::new(),
@@ -258,9 +264,17 @@ impl<'a> Machine<'a> {
         None
     }
 
+    /// The AND gates of a region that is large enough.
+    pub(crate) fn region_ands(&self) -> u64 {
+        match self.aim {
+            Aim::Size => REGION_ANDS,
+            Aim::Depth => DEEP_REGION_ANDS,
+        }
+    }
+
     /// Closes the open region if it is large.
     pub(crate) fn cut(&mut self) {
-        if self.trace.open_cost() >= REGION_ANDS || self.trace.open_size() >= REGION_CODE {
+        if self.trace.open_cost() >= self.region_ands() || self.trace.open_size() >= REGION_CODE {
             self.trace.close();
         }
     }
