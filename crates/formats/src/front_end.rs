@@ -15,7 +15,7 @@ use garblet_circuit::{
 };
 use garblet_synthesis::library;
 
-use crate::foreign;
+use crate::{foreign, whole::check_input_wires};
 
 /// The depth to which program files may refer to program files.
 const MAX_DEPTH: u32 = 16;
@@ -156,7 +156,8 @@ impl FrontEnds {
         bound: Vec<(String, Program)>,
     ) -> Result<Program, Diagnostics> {
         if name.starts_with(library::PREFIX) && bound.is_empty() {
-            return library::find(name).map_err(|error| Diagnostic::new(name, error.to_string()).into());
+            let program = library::find(name).map_err(|error| Diagnostic::new(name, error.to_string()))?;
+            return within_limits(name, program);
         }
         let path = folder.join(name);
         let shown = path.display().to_string();
@@ -204,12 +205,24 @@ impl FrontEnds {
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let source = Source { file: file.into(), folder, front_ends: self, depth, bound, again };
-        front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))
+        let program =
+            front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))?;
+        within_limits(file, program)
     }
+}
+
+/// Refuses a program that no file could hold, from whatever it was made.
+fn within_limits(file: &str, program: Program) -> Result<Program, Diagnostics> {
+    let wires = program.inputs().iter().map(|input| input.port.ty.width()).sum();
+    let refused = |message| Diagnostic::new(file, message).hint("let the inputs have fewer bits in all");
+    check_input_wires("the program", wires).map_err(refused)?;
+    Ok(program)
 }
 
 #[cfg(test)]
 mod tests {
+    use garblet_circuit::{Party, Port, Type};
+
     use super::*;
 
     /// A front end whose programs have no ports.
@@ -234,6 +247,42 @@ mod tests {
     fn fails(file: &str, text: &str) -> Diagnostic {
         let error = FrontEnds::standard().read(file, &mut text.as_bytes()).unwrap_err();
         error.iter().next().unwrap().clone()
+    }
+
+    /// A front end whose program has as many input wires as its text says.
+    struct Wide;
+
+    impl FrontEnd for Wide {
+        fn name(&self) -> &'static str {
+            "wide"
+        }
+
+        fn accepts(&self, file: &Path, _: &[u8]) -> bool {
+            file.extension().is_some_and(|e| e == "wide")
+        }
+
+        fn read(&self, _: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
+            let mut all = String::new();
+            text.read_to_string(&mut all).expect("a text");
+            let mut program = Program::new("wide");
+            for (party, width) in all.split(' ').enumerate() {
+                let ty = Type::Bits(width.parse().expect("a number"));
+                program.add_input(Port::new(format!("in{party}"), ty), Party(party as u16)).expect("a name");
+            }
+            Ok(program)
+        }
+    }
+
+    #[test]
+    fn the_inputs_of_all_parties_are_bounded_whatever_the_front_end() {
+        let front_ends = FrontEnds::of(vec![Box::new(Wide)]);
+        let half = 1 << 25;
+        assert!(front_ends.read("a.wide", &mut format!("{half} {half}").as_bytes()).is_ok());
+        let Err(refused) = front_ends.read("a.wide", &mut format!("{half} {half} 1").as_bytes()) else {
+            panic!("accepted")
+        };
+        let text = refused.render();
+        assert!(text.contains("a.wide: the program has 67108865 input wires, expected 67108864 at most"), "{text}");
     }
 
     #[test]

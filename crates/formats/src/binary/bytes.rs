@@ -35,9 +35,14 @@ impl<'a> Bytes<'a> {
         self.before + self.next as u64
     }
 
+    /// A diagnostic about a byte where a whole file would exceed a limit.
+    pub(super) fn limit_at(&self, at: u64, message: impl std::fmt::Display) -> Diagnostic {
+        Diagnostic::new(self.file, format!("byte {}: {message}", at + 1))
+    }
+
     /// A diagnostic about a byte.
     pub(super) fn error_at(&self, at: u64, message: impl std::fmt::Display) -> Diagnostic {
-        Diagnostic::new(self.file, format!("byte {}: {message}", at + 1))
+        self.limit_at(at, message)
             .hint("the file is damaged or incomplete: fetch it again, or make it again with garblet convert")
     }
 

@@ -28,7 +28,7 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead, again: Option<&Again>) ->
         let begin = bytes.at();
         let Input { port, owner } = input(&mut bytes, &mut notes)?;
         wires += port.ty.width();
-        check_input_wires("the program", wires).map_err(|error| bytes.error_at(begin, error))?;
+        check_input_wires("the program", wires).map_err(|error| bytes.limit_at(begin, error))?;
         program.add_input(port, owner).map_err(|error| bytes.error_at(begin, error))?;
     }
     for here in 0..bytes.number("the number of instances", u32::MAX.into())? as u32 {
@@ -133,7 +133,7 @@ fn component(bytes: &mut Bytes<'_>, again: Option<&Again>) -> Result<Component, 
     let outputs = ports(bytes, "the number of outputs of a component")?;
     let width = |ports: &[Port]| ports.iter().fold(0u64, |sum, port| sum.saturating_add(port.ty.width()));
     let (input_count, output_count) = (width(&inputs), width(&outputs));
-    check_input_wires("the component", input_count).map_err(|error| bytes.error_at(begin, error))?;
+    check_input_wires("the component", input_count).map_err(|error| bytes.limit_at(begin, error))?;
     let count = bytes.number("the number of gates", Circuit::MAX_WIRES - input_count)? as u32;
     let circuit = match again.filter(|again| count >= again.storing.least && input_count <= count.into()) {
         Some(again) => {

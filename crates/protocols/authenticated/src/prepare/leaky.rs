@@ -46,8 +46,7 @@ impl<C: Conduct<Step>> Ground<C> {
         number: u64,
     ) -> Result<Leaky, ProtocolError> {
         // P2, P3.
-        let Products { mut sent, mut sums, bits, shares } =
-            products(self.party.0, self.in_ots.block(), checked, count);
+        let Products { mut sent, mut sums, bits, shares } = products(self.party.0, self.in_ots.block(), checked, count);
         let equality_domain = self.domain(self.party, Place::EqualityCoins, number);
         let shift_domain = self.domain(self.party, Place::ShiftCoins, number);
         let (equality_coin, mut equality_commitment) = Coin::commit(&equality_domain, session.rng());
