@@ -312,8 +312,13 @@ impl<'p> Checker<'p> {
         Err(Failed)
     }
 
-    /// A hint that suggests another name of the source.
+    /// A hint that suggests another name, or an enum before that of its variant.
     fn meant(&self, name: &str) -> Option<String> {
+        let mut enums: Vec<&String> = self.program.enums.keys().collect();
+        enums.sort();
+        if let Some(own) = enums.into_iter().find(|own| self.program.enums[*own].place(name).is_some()) {
+            return Some(format!("write `{own}::{name}`"));
+        }
         if let Some(hint) = elsewhere::name(name) {
             return Some(hint.into());
         }

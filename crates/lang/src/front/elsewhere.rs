@@ -1,14 +1,15 @@
 //! Hints for names that Rust has and the language lacks: what to write instead.
 
-const ENUM: &str = "there is no `Option` or `Result`: declare an enum of your own, as in `enum Maybe { Nothing, Just(u8) }`, and `match` it";
+const ENUM: &str = "only enums of the source have variants: declare one, as in `enum Maybe { Nothing, Just(u8) }`, and write `Maybe::Just(x)`";
 
 /// A hint at what to write instead of a method of Rust.
 pub(super) fn method(name: &str) -> Option<&'static str> {
     Some(match name {
-        "iter" | "iter_mut" | "into_iter" | "enumerate" | "zip" | "rev" | "map" | "filter" | "fold" | "sum"
-        | "product" | "any" | "all" | "chunks" | "windows" => {
+        "iter" | "iter_mut" | "into_iter" | "enumerate" | "zip" | "map" | "filter" | "fold" | "sum" | "product"
+        | "any" | "all" | "chunks" | "windows" => {
             "there are no iterators: write a loop, as in `for x in a { .. }` or `for i in 0..N { .. a[i] .. }`"
         }
+        "rev" => "count down with an index, as in `for i in 0..N { .. a[N - 1 - i] .. }`",
         "contains" => "write a loop that compares each element",
         "is_empty" => "compare `len()` with 0",
         "clone" | "copied" | "to_vec" | "to_owned" | "as_slice" => {

@@ -45,7 +45,13 @@ impl Parser<'_> {
             self.expect("]")?;
         }
         let Attributes { hex, depth } = attributes;
-        let is_function = self.is_word("fn") || self.is_word("pub") && self.ahead(1).kind == Kind::Word("fn");
+        let is_public = usize::from(self.is_word("pub"));
+        let is_function = match self.ahead(is_public).kind {
+            Kind::Word("fn") => true,
+            // It is refused for itself.
+            Kind::Word("const") => self.ahead(is_public + 1).kind == Kind::Word("fn"),
+            _ => false,
+        };
         match is_function || !hex && !depth {
             true => Ok(attributes),
             false => Err(self.unexpected("a function").hint(FORM)),

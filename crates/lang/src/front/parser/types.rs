@@ -61,7 +61,8 @@ impl Parser<'_> {
             return self.fixed(at);
         }
         if self.is("<") {
-            let hint = elsewhere::name(&name).unwrap_or("there are no generics; an array is `[u8; 4]`");
+            let missing = elsewhere::name(&name).filter(|_| !self.types.contains(&name));
+            let hint = missing.unwrap_or("there are no generics; an array is `[u8; 4]`");
             return Err(self.unexpected("the end of the type").hint(hint));
         }
         let ty = match (name.as_str(), Int::named(&name)) {
