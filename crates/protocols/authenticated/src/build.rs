@@ -107,12 +107,13 @@ impl<C: Conduct<Step>> Ground<C> {
         let number = self.openings;
         self.openings += 1;
         let domain = self.domain(self.party, Place::MaskBits, number);
-        let mut message = open(&domain, &of_peer().and_alone(&theirs.peer));
+        let to_open = of_peer().and_alone(&theirs.peer);
+        let mut message = open(&domain, &to_open.bits(), &to_open);
         let mut told = vec![0; opened_bytes(of_own.len())];
         self.exchange(session, Step::MaskBits, &mut message, &mut told).await?;
         let (domain, delta) = (self.domain(self.peer(), Place::MaskBits, number), self.delta.block());
-        let shares = (&of_own, &of_peer().and_alone(&ours.peer));
-        let total = opened(&domain, &told, checks::MASK_BITS, shares, delta)?;
+        let bits = of_peer().and_alone(&ours.peer).bits();
+        let total = opened(&domain, &told, checks::MASK_BITS, (&bits, &of_own), delta)?;
         let masks = Zeroizing::new((2 * ands..of_own.len()).map(|at| total.get(at)).collect());
         Ok((total.first(2 * ands), masks))
     }

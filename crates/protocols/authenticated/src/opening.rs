@@ -160,28 +160,28 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The message that opens bits, from this party's shares of the peer's multiples: its shares of the bits, and the proof.
-pub(crate) fn open(domain: &Domain, peers: &Sums<'_>) -> Vec<u8> {
-    let mut message = peers.bits().0.clone();
+/// The message that opens bits, from this party's shares of the bits and of the peer's multiples: the former, and the proof.
+pub(crate) fn open(domain: &Domain, bits: &Packed, peers: &Sums<'_>) -> Vec<u8> {
+    let mut message = bits.0.clone();
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(&message)));
     peers.add_to(&mut sum);
     message.extend_from_slice(&sum.finish().to_bytes());
     message
 }
 
-/// Checks the message with which the peer opens bits, against this party's shares of its own and of the peer's multiples. Returns the bits.
+/// Checks the message with which the peer opens bits, against this party's shares of the bits and of its own multiples. Returns the bits.
 ///
 /// *Errors*: `check`; as [`check_padding`].
 pub(crate) fn opened(
     domain: &Domain,
     message: &[u8],
     check: Check,
-    (own, peers): (&Sums<'_>, &Sums<'_>),
+    (own_bits, own): (&Packed, &Sums<'_>),
     delta: Block,
 ) -> Result<Packed, ProtocolError> {
     let (bits, proof) = message.split_at(message.len() - PROOF_BYTES);
-    check_padding(bits, peers.len())?;
-    let total = peers.bits().sum(bits);
+    check_padding(bits, own.len())?;
+    let total = own_bits.sum(bits);
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(bits)));
     own.add_expected(&mut sum, &total, delta);
     let proof = Block::from_bytes(*proof.first_chunk().unwrap_or(&[0; 16]));
@@ -224,28 +224,29 @@ mod tests {
             };
             let [first, alone] = counts.map(&mut random);
             let (second, own_second) = (random(counts[0]), random(counts[0]));
-            let bits: Vec<bool> = random(counts[0] + counts[1]).iter().map(|block| block.lsb()).collect();
+            let values: Vec<bool> = random(counts[0] + counts[1]).iter().map(|block| block.lsb()).collect();
             // The verifier's and the opener's shares add up to the bit times delta; the opener's bit is in its own block.
-            let of = |at: usize, block: Block| block ^ (Block::mask(bits[at]) & delta);
+            let of = |at: usize, block: Block| block ^ (Block::mask(values[at]) & delta);
             let own_first: Vec<Block> =
                 (0..counts[0]).map(|at| of(at, first[at] ^ second[at]) ^ own_second[at]).collect();
             let own_alone: Vec<Block> = (0..counts[1]).map(|at| of(counts[0] + at, alone[at])).collect();
             let peers = Sums::default().and(&first, &second).and_alone(&alone);
             let own = Sums::default().and(&own_first, &own_second).and_alone(&own_alone);
-            let message = open(&domain, &peers);
-            assert_eq!(message.len(), opened_bytes(bits.len()));
-            let total = opened(&domain, &message, checks::MASK_BITS, (&own, &own), delta).expect("it is right");
-            assert!((0..bits.len()).all(|at| total.get(at) == bits[at]));
-            if let used @ 1.. = bits.len() % 8 {
+            let bits = peers.bits();
+            let message = open(&domain, &bits, &peers);
+            assert_eq!(message.len(), opened_bytes(values.len()));
+            let total = opened(&domain, &message, checks::MASK_BITS, (&own.bits(), &own), delta).expect("it is right");
+            assert!((0..values.len()).all(|at| total.get(at) == values[at]));
+            if let used @ 1.. = values.len() % 8 {
                 let mut padded = message.clone();
-                padded[bits.len() / 8] |= 1 << used;
-                let error = opened(&domain, &padded, checks::MASK_BITS, (&own, &own), delta).err();
-                assert!(matches!(error, Some(ProtocolError::Net(_))), "{} bits", bits.len());
+                padded[values.len() / 8] |= 1 << used;
+                let error = opened(&domain, &padded, checks::MASK_BITS, (&own.bits(), &own), delta).err();
+                assert!(matches!(error, Some(ProtocolError::Net(_))), "{} bits", values.len());
             }
             for byte in [0, message.len() - 1] {
                 let mut wrong = message.clone();
                 wrong[byte] ^= 1;
-                assert!(opened(&domain, &wrong, checks::MASK_BITS, (&own, &own), delta).is_err());
+                assert!(opened(&domain, &wrong, checks::MASK_BITS, (&own.bits(), &own), delta).is_err());
             }
         }
     }

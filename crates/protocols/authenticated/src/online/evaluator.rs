@@ -293,7 +293,7 @@ async fn finish<C: Conduct<Step>, D: Dealing>(
         let mut told = vec![0; opened_bytes(count)];
         session.channel().receive_bytes(&mut told).await?;
         let sums = |alone, others, pads| Sums::default().and_alone(alone).and(others, plan.pads_of(pads));
-        let shares = (&sums(&own, &own_others, &dealt.own), &sums(&peer, &peer_others, &dealt.peer));
+        let shares = (&sums(&peer, &peer_others, &dealt.peer).bits(), &sums(&own, &own_others, &dealt.own));
         let domain = ground.domain(GARBLER, Place::OutputMasks, run);
         let total = opened(&domain, &told, checks::OUTPUT_MASKS, shares, delta)?;
         let bit = |at: usize| active[at].lsb() ^ total.get(at);
@@ -328,7 +328,7 @@ async fn hand_over<C: Conduct<Step>>(
     ground.send(session, Step::MaskedOutputs, &mut message).await?;
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
     let sums = Sums::default().and_alone(&peer).and(&peer_others, plan.pads_of(&dealt.peer));
-    let mut opening = open(&domain, &sums);
+    let mut opening = open(&domain, &sums.bits(), &sums);
     ground.send(session, Step::OutputMasks, &mut opening).await?;
     ground.send(session, Step::OutputDigest, &mut ground.output_digest(run, &active)).await
 }

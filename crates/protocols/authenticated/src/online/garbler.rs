@@ -305,7 +305,7 @@ async fn finish<C: Conduct<Step>, D: Dealing>(
     if theirs.len() + of_others.len() > 0 {
         let domain = ground.domain(GARBLER, Place::OutputMasks, run);
         let sums = Sums::default().and_alone(&theirs).and(&of_others, plan.pads_of(&dealt.peer));
-        let mut message = open(&domain, &sums);
+        let mut message = open(&domain, &sums.bits(), &sums);
         ground.send(session, Step::OutputMasks, &mut message).await?;
     }
     session.channel().flush().await?;
@@ -344,7 +344,7 @@ async fn own_outputs<C: Conduct<Step>>(
     let (told, digest) = rest.split_at(opened_bytes(count));
     let masked = Packed::received(masked, count)?;
     let sums = |alone, others, pads| Sums::default().and_alone(alone).and(others, plan.pads_of(pads));
-    let shares = (&sums(&own, &own_others, &dealt.own), &sums(&peer, &peer_others, &dealt.peer));
+    let shares = (&sums(&peer, &peer_others, &dealt.peer).bits(), &sums(&own, &own_others, &dealt.own));
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
     let masks = opened(&domain, told, checks::OUTPUT_MASKS, shares, delta)?;
     let active = labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta));

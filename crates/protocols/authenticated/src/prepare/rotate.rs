@@ -3,19 +3,19 @@
 use std::ops::Range;
 
 use garblet_circuit::Party;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, Prg};
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
 
 use super::leaky::Leaky;
 use crate::{
-    GARBLER, Step, checks,
-    coins::OPENING_BYTES,
+    EVALUATOR, GARBLER, Step, checks,
+    coins::{COMMITMENT_BYTES, Coin, OPENING_BYTES},
     ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
     place::Place,
-    shares::{Made, Shares, of_public},
+    shares::{Made, of_public},
 };
 
 impl<C: Conduct<Step>> Ground<C> {
@@ -30,34 +30,14 @@ impl<C: Conduct<Step>> Ground<C> {
         number: u64,
     ) -> Result<Made, ProtocolError> {
         let Leaky { mut shares, product_bits, shift_coin, shift_commitment } = leaky;
-        let [first, second] = [0, 1].map(|party| self.domain(Party(party), Place::ShiftCoins, number));
-        let domain_of = move |party: Party| if party.0 == 0 { first } else { second };
-        let parties = [self.party, self.peer()];
-        let (mut message, mut theirs) = (shift_coin.message(), [0; OPENING_BYTES]);
         let rows = Rows::of(batch);
-        let mut told = vec![0; opened_bytes((rows.count - 1) * rows.length)];
-        // The garbler is one message ahead with its coin, and one behind with its bits.
-        let (shifts, differences) = if self.party == GARBLER {
-            self.send(session, Step::Coins, &mut message).await?;
-            session.channel().receive_bytes(&mut theirs).await?;
-            let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
-            session.channel().receive_bytes(&mut told).await?;
-            let (mut opening, differences) = self.open_rows(&shares, (rows, &shifts), number, Some(&told))?;
-            self.send(session, Step::BucketBits, &mut opening).await?;
-            session.channel().flush().await?;
-            (shifts, differences)
-        } else {
-            session.channel().receive_bytes(&mut theirs).await?;
-            let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
-            let (mut opening, _) = self.open_rows(&shares, (rows, &shifts), number, None)?;
-            self.send(session, Step::Coins, &mut message).await?;
-            self.send(session, Step::BucketBits, &mut opening).await?;
-            session.channel().receive_bytes(&mut told).await?;
-            let (_, differences) = self.open_rows(&shares, (rows, &shifts), number, Some(&told))?;
-            (shifts, differences)
+        let shifts = rows.shifts(&mut self.toss_shifts(session, shift_coin, shift_commitment, number).await?);
+        let differences = {
+            let [own, peers] = [&shares.own, &shares.peer].map(|blocks| rows.sums(&blocks[rows.all..], &shifts));
+            self.open_sums(session, (own, peers), number).await?
         };
+        let (garbles, delta) = (self.party == GARBLER, self.in_ots.block());
         for (row, &shift) in (1..).zip(&shifts) {
-            let (garbles, delta) = (self.party == GARBLER, self.in_ots.block());
             for (blocks, own) in [(&mut shares.own, true), (&mut shares.peer, false)] {
                 let products = Products { bits: &product_bits, change: of_public(own.then_some(delta), garbles) };
                 join(blocks, rows, (row, shift), &differences, products);
@@ -66,20 +46,51 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok(Made { shares, triples: rows.length, leaky: rows.all })
     }
 
-    /// The message that opens all sums of second factors, or, given the peer's message, the opened sums.
-    fn open_rows(
-        &self,
-        shares: &Shares,
-        (rows, shifts): (Rows, &[usize]),
+    /// The coins of the shifts. The garbler opens its own first.
+    async fn toss_shifts(
+        &mut self,
+        session: &mut Session,
+        coin: Coin,
+        theirs: [u8; COMMITMENT_BYTES],
         number: u64,
-        told: Option<&[u8]>,
-    ) -> Result<(Vec<u8>, Packed), ProtocolError> {
-        let domain = |party| self.domain(party, Place::BucketBits, number);
-        let [own, peers] = [&shares.own, &shares.peer].map(|blocks| rows.sums(&blocks[rows.all..], shifts));
-        let Some(told) = told else { return Ok((open(&domain(self.party), &peers), Packed::zeros(0))) };
-        let differences = opened(&domain(self.peer()), told, checks::BUCKET_BITS, (&own, &peers), self.delta.block())?;
-        let message = if self.party == GARBLER { open(&domain(self.party), &peers) } else { Vec::new() };
-        Ok((message, differences))
+    ) -> Result<Prg, ProtocolError> {
+        let [first, second] = [0, 1].map(|party| self.domain(Party(party), Place::ShiftCoins, number));
+        let domain_of = move |party: Party| if party.0 == 0 { first } else { second };
+        let (mut message, mut opening) = (coin.message(), [0; OPENING_BYTES]);
+        if self.party == GARBLER {
+            self.send(session, Step::Coins, &mut message).await?;
+        }
+        session.channel().receive_bytes(&mut opening).await?;
+        let coins = coin.toss(domain_of, [self.party, self.peer()], theirs, &opening)?;
+        if self.party == EVALUATOR {
+            self.send(session, Step::Coins, &mut message).await?;
+            // Both prepare their bits at the same time.
+            session.channel().flush().await?;
+        }
+        Ok(coins)
+    }
+
+    /// Opens sums of second factors. The evaluator opens its bits first.
+    async fn open_sums(
+        &mut self,
+        session: &mut Session,
+        (own, peers): (Sums<'_>, Sums<'_>),
+        number: u64,
+    ) -> Result<Packed, ProtocolError> {
+        let [of_own, of_peer] = [self.party, self.peer()].map(|party| self.domain(party, Place::BucketBits, number));
+        let (bits, delta) = (peers.bits(), self.delta.block());
+        let mut message = open(&of_own, &bits, &peers);
+        let mut told = vec![0; opened_bytes(own.len())];
+        if self.party == EVALUATOR {
+            self.send(session, Step::BucketBits, &mut message).await?;
+        }
+        session.channel().receive_bytes(&mut told).await?;
+        let differences = opened(&of_peer, &told, checks::BUCKET_BITS, (&bits, &own), delta)?;
+        if self.party == GARBLER {
+            self.send(session, Step::BucketBits, &mut message).await?;
+            session.channel().flush().await?;
+        }
+        Ok(differences)
     }
 }
 
