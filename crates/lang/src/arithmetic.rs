@@ -1,5 +1,7 @@
 //! Operations on words: known values are computed, ranges are propagated, and the rest is recorded.
 
+use garblet_synthesis::builder::Aim;
+
 use crate::{
     machine::Machine,
     number::{Number, ONE, ZERO, mask, power},
@@ -11,6 +13,9 @@ use crate::{
 };
 
 type Range = (Number, Number);
+
+/// The most wires that a sum of a loop has beyond its type until it is checked.
+const LONG_SUM_BITS: u16 = 16;
 
 /// The range of a bit.
 const BIT: Range = (ZERO, ONE);
@@ -82,10 +87,26 @@ impl Machine<'_> {
             let kind = if kind == Kind::Add { Kind::WrappingAdd } else { kind };
             return Ok(self.record(kind, &[a, b], (ty.min(), ty.max()), span));
         }
+        if self.aim == Aim::Depth && kind == Kind::Add && !ty.signed {
+            return self.long_sum(a, b, ty, span);
+        }
         let exact = self.record(kind, &[a, b], range, span);
         let failed = self.is_outside(exact, ty, span);
         self.check(failed, Reason::Overflow, span)?;
         Ok(low_wires(exact, ty))
+    }
+
+    /// A sum with a check, which is one with the last sum if that was made at the same place, as in a loop.
+    fn long_sum(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
+        let most = ty.bits + LONG_SUM_BITS;
+        let (sum, more) = match self.reopened_sum(a, b.hi, most, span) {
+            Some(sum) => (sum, b),
+            None => (self.reopened_sum(b, a.hi, most, span).unwrap_or(b), a),
+        };
+        let exact = self.record(Kind::Add, &[sum, more], (sum.lo + more.lo, sum.hi + more.hi), span);
+        let low = low_wires(exact, ty);
+        self.check_sum(exact, low, ty.bits, span)?;
+        Ok(low)
     }
 
     /// The lesser of two integers, or the greater if set.

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
+    arithmetic::bit,
     machine::Machine,
     number::{Number, ZERO, mask},
     operation::Kind,
@@ -55,6 +56,18 @@ pub(crate) struct Panics {
     begun: usize,
     /// Pairs of words of which the first is not greater than the second on the paths, each with its number of paths.
     orders: HashMap<(Word, Word), u32>,
+    last_sum: Option<CheckedSum>,
+}
+
+/// The last check, if it was that of a sum: the numbers of a larger sum at the same place are not negative, so it fails whenever this one does.
+struct CheckedSum {
+    span: Span,
+    /// The sum, and its wires that the type has.
+    exact: Word,
+    low: Word,
+    /// `happened` and the code, before the check and after it.
+    before: (Word, Word),
+    after: (Word, Word),
 }
 
 /// A branch: when it is taken, the pair of words that it orders, and `happened` at its beginning, once a check in it has needed that.
@@ -76,6 +89,7 @@ impl Panics {
             codes: HashMap::new(),
             begun: 0,
             orders: HashMap::new(),
+            last_sum: None,
         }
     }
 
@@ -148,6 +162,32 @@ impl Machine<'_> {
         self.panics.happened = after;
         self.panics.code = self.add_code(first, number, span);
         Ok(())
+    }
+
+    /// Panics if a sum of numbers that are not negative is beyond its type, of which it has the wires `low`.
+    ///
+    /// *Errors*: as [`Machine::check`].
+    pub(crate) fn check_sum(&mut self, exact: Word, low: Word, bits: u16, span: Span) -> Result<(), SourceError> {
+        self.begin_paths(span);
+        let before = (self.panics.happened, self.panics.code);
+        let above: Vec<Word> = (bits..exact.width()).map(|at| bit(exact, at)).collect();
+        let failed = above.into_iter().fold(Word::FALSE, |any, bit| self.or(any, bit, span));
+        self.check(failed, Reason::Overflow, span)?;
+        let after = (self.panics.happened, self.panics.code);
+        self.panics.last_sum = Some(CheckedSum { span, exact, low, before, after });
+        Ok(())
+    }
+
+    /// The sum whose wires `low` has, if its check at the same place was the last one, and no branch has begun or ended since. That check is taken
+    /// back: the sum grows, and is checked then.
+    pub(crate) fn reopened_sum(&mut self, low: Word, more: Number, most: u16, span: Span) -> Option<Word> {
+        let Panics { happened, code, paths, begun, last_sum, .. } = &mut self.panics;
+        let last = last_sum.take_if(|last| {
+            let is_same = (last.low, last.span, last.after) == (low, span, (*happened, *code));
+            is_same && *begun == paths.len() && width_of(ZERO, last.exact.hi + more) <= most
+        })?;
+        (*happened, *code) = last.before;
+        Some(last.exact)
     }
 
     fn begin_paths(&mut self, span: Span) {
