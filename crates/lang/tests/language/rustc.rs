@@ -67,8 +67,9 @@ fn panicked(text: &str) -> String {
 #[test]
 fn values_and_panics_are_as_the_table_says() {
     let mut wrong = String::new();
-    for (source, runs) in VALUES {
-        let program = compile(source, &[], true);
+    for ((source, runs), is_deep) in VALUES.iter().flat_map(|row| [(row, false), (row, true)]) {
+        let deep = source.replacen("pub fn main", "#[depth] pub fn main", 1);
+        let program = compile(if is_deep { &deep } else { source }, &[], true);
         for (inputs, expected) in *runs {
             let got = match &program {
                 Ok(program) => run(program, inputs),
@@ -81,7 +82,8 @@ fn values_and_panics_are_as_the_table_says() {
                 }
             };
             if got != *expected {
-                writeln!(wrong, "{source}\n  of {inputs}: expected {expected}, got {got}").expect("text");
+                writeln!(wrong, "{source}\n  of {inputs}, in few layers: {is_deep}: expected {expected}, got {got}")
+                    .expect("text");
             }
         }
     }
