@@ -1,7 +1,8 @@
 // The client of outsourced runs in a page: two WebSockets, a clock, storage and randomness around the module `garblet.js`, which does
-// the rest. Beside it are `garblet.js` and `garblet_bg.wasm`, which `cargo xtask web` makes.
+// the rest. Beside it are `garblet-talk.js`, and `garblet.js` and `garblet_bg.wasm`, which `cargo xtask web` makes.
 
 import init, { Invitation, Job, Receipt, Visit } from "./garblet.js";
+import { hinted, talk } from "./garblet-talk.js";
 
 export { Invitation, Job, Receipt, Visit };
 
@@ -33,7 +34,7 @@ export async function visit(options) {
         toGenerator: begun.toGenerator,
         toCloud: begun.toCloud,
       });
-      return await talk(begun, options);
+      return opened(await talk(begun, options));
     } catch (error) {
       let next;
       try {
@@ -58,7 +59,7 @@ export async function resume(kept, options) {
   const { saved, toGenerator, toCloud } = kept;
   const visit = Visit.resume(saved, receipt, toGenerator, toCloud, generator.invitation, cloud.invitation);
   try {
-    return await talk(visit, options);
+    return opened(await talk(visit, options));
   } finally {
     visit.free();
   }
@@ -113,114 +114,9 @@ function atVersion(job, receipt, version) {
   return toBase64(next.digest) === toBase64(job.digest) ? undefined : next;
 }
 
-/** An error with advice for the user. */
-function hinted(message, hint) {
-  return Object.assign(new Error(message), { hint });
-}
-
-/** Works later. A timer with more milliseconds than this ends at once; these are 24 days. */
-function later(work, ms) {
-  return setTimeout(work, Math.min(ms, 2 ** 31 - 1));
-}
-
-/** The part of an address that messages name: the rest may be a token. */
-function placeOf(url) {
-  try {
-    const { protocol, host } = new URL(url, globalThis.location?.href);
-    return `${protocol}//${host}`;
-  } catch {
-    return "an address that cannot be read";
-  }
-}
-
-/** A WebSocket that is not open yet. *Errors*: the browser does not call this address. */
-function called(WebSocket, url, name) {
-  try {
-    return new WebSocket(url);
-  } catch (error) {
-    throw hinted(`${name}: the browser does not call this address: ${error.name}`, "give wss://HOST:PORT/, or ws:// from a page that was not loaded over https://");
-  }
-}
-
-/** Sends both frames, waits for both servers, and opens the output. */
-async function talk(visit, options) {
-  const { timeoutMs = 60_000, graceMs = 5_000, limitMs = 15 * 60_000 } = options;
-  const hopeless = new AbortController();
-  let grace;
-  const ends = [
-    ["generator", options.generator.url, visit.toGenerator],
-    ["cloud", options.cloud.url, visit.toCloud],
-  ];
-  const hearings = ends.map(async ([server, url, frame]) => {
-    let heard;
-    try {
-      heard = await converse(visit, server, url, frame, { ...options, timeoutMs, limitMs, hopeless: hopeless.signal });
-    } finally {
-      // Without this answer there is no output: the other server may still say why, but we do not wait for it long.
-      if (heard !== "answer") grace ??= later(() => hopeless.abort(), graceMs);
-    }
-  });
-  const failures = (await Promise.allSettled(hearings)).filter((hearing) => hearing.status === "rejected");
-  clearTimeout(grace);
-  if (options.signal?.aborted) throw options.signal.reason;
-  try {
-    const outcome = visit.open();
-    const { output, receipt, hasPanicked } = outcome;
-    outcome.free();
-    return { output, receipt, hasPanicked };
-  } catch (error) {
-    // The error has the replies of both servers; its cause is what went wrong on the connections.
-    if (failures.length > 0) error.cause = failures[0].reason;
-    throw error;
-  }
-}
-
-/** One server: sends its frame, and waits for its reply. A sign of life restarts the time-out, but not the overall limit. */
-function converse(visit, server, url, frame, { timeoutMs, limitMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
-  return new Promise((resolve, reject) => {
-    const name = `${server}, ${placeOf(url)}`;
-    const socket = called(WebSocket, url, name);
-    socket.binaryType = "arraybuffer";
-    let timer;
-    let limit;
-    const end = (settle, value) => {
-      clearTimeout(timer);
-      clearTimeout(limit);
-      for (const each of [signal, hopeless]) each?.removeEventListener("abort", stop);
-      socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
-      socket.close();
-      settle(value);
-    };
-    const fail = (what, hint) => end(reject, hinted(`${name}: ${what}`, hint));
-    const stop = () => fail("given up", "the other server has no answer, or the page has given up");
-    const wait = () => {
-      clearTimeout(timer);
-      const what = `nothing was heard for ${timeoutMs / 1000} s`;
-      timer = later(() => fail(what, "try again with what was kept; the server may be busy or gone"), timeoutMs);
-    };
-    for (const each of [signal, hopeless]) {
-      if (each?.aborted) return stop();
-      each?.addEventListener("abort", stop);
-    }
-    const late = `it had no answer within ${limitMs / 1000} s`;
-    limit = later(() => fail(late, "try again later with what was kept"), limitMs);
-    wait();
-    socket.onopen = () => {
-      socket.send(frame);
-      wait();
-    };
-    socket.onmessage = ({ data }) => {
-      try {
-        if (!(data instanceof ArrayBuffer)) return fail("it sent text", "compare the versions of Garblet");
-        if (data.byteLength > visit.frameBytesMax) return fail("it sent too much", "compare the versions of Garblet");
-        const heard = visit.hear(server, new Uint8Array(data));
-        if (heard === "waiting") wait();
-        else end(resolve, heard);
-      } catch (error) {
-        end(reject, error);
-      }
-    };
-    socket.onerror = () => fail("the connection failed", "compare address and certificate, and try again with what was kept");
-    socket.onclose = ({ code }) => fail(`it closed the connection (${code})`, "try again with what was kept");
-  });
+/** What a page gets of an outcome of the module. */
+function opened(outcome) {
+  const { output, receipt, hasPanicked } = outcome;
+  outcome.free();
+  return { output, receipt, hasPanicked };
 }

@@ -6,7 +6,7 @@ const CLIENT: &str = "GARBLET_WEB_CLIENT";
 /// Writes a source with the files of the client, or with none.
 fn embed_client() {
     println!("cargo::rerun-if-env-changed={CLIENT}");
-    let files = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+    let files = ["garblet-client.js", "garblet-talk.js", "garblet.js", "garblet_bg.wasm"];
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entry = |folder: &str, name: &str| {
         let named = root.join(folder).join(name);

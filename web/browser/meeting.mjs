@@ -12,7 +12,7 @@ import { site } from "./servers.mjs";
 
 const { PARTY, GARBLET } = process.env;
 export const ROOT = path.resolve(import.meta.dirname, "../..");
-const MADE = ["garblet.js", "worker.js", "party.js", "party_bg.wasm"];
+const MADE = ["garblet.js", "worker.js", "garblet-talk.js", "party.js", "party_bg.wasm"];
 /** The folders that the page's files are in. */
 export const FOLDERS = { "*": path.join(ROOT, "examples/page"), ...Object.fromEntries(MADE.map((name) => [name, PARTY])) };
 

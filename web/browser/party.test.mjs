@@ -413,6 +413,6 @@ tried("calls settle where the module or the worker does not come", async () => {
     const { compile } = await import("../garblet.js");
     return compile("pub fn main(a: u8, b: u8) -> bool { a > b }").then(() => "a result", (error) => `${error.name}: ${error.hint}`);
   });
-  assert.equal(died, "GarbletError: check that worker.js and party.js are beside garblet.js");
+  assert.equal(died, "GarbletError: check that worker.js, garblet-talk.js and party.js are beside garblet.js");
   broken.close();
 });

@@ -42,7 +42,7 @@ export async function site(folders, friends, held = new Set()) {
 
 /** The folders that the page's files are in. */
 export function pageFolders(client) {
-  const ours = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+  const ours = ["garblet-client.js", "garblet-talk.js", "garblet.js", "garblet_bg.wasm"];
   return { "*": path.join(EXAMPLE, "page"), ...Object.fromEntries(ours.map((name) => [name, client])) };
 }
 
@@ -56,7 +56,7 @@ export async function freePorts(count) {
 }
 
 /** A folder in which two servers have identities, and the command works as if that were the home of somebody. */
-class Office {
+export class Office {
   constructor(garblet) {
     this.garblet = garblet;
     this.folder = mkdtempSync(path.join(tmpdir(), "friends-"));
@@ -100,6 +100,15 @@ class Office {
     return Buffer.from(kept.unfinished.job, "hex").toString("base64");
   }
 
+  /** One of two servers, which meet at the first of these ports; clients come to the second. */
+  serve(agreement, at, [meeting, port]) {
+    const way = at === 0 ? ["--listen", `127.0.0.1:${meeting}`] : ["--connect", `127.0.0.1:${meeting}`];
+    const store = ["--store", this.file(`${SERVERS[at]}.store`), "--store-key", this.file(`${SERVERS[at]}.key`)];
+    const visitors = ["--visitors", `127.0.0.1:${port}`, "--plain-visitors", "--identity", this.identities[at]];
+    const args = ["serve", "--protocol", "outsourced", "--agreement", agreement, "--party", String(at), ...way, ...store, ...visitors];
+    return spawn(this.garblet, args, { env: this.environment, stdio: ["ignore", "ignore", "pipe"] });
+  }
+
   close() {
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -132,11 +141,7 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
   const running = [undefined, undefined];
   const logs = ["", ""];
   const start = async (at) => {
-    const way = at === 0 ? ["--listen", `127.0.0.1:${meeting}`] : ["--connect", `127.0.0.1:${meeting}`];
-    const store = ["--store", office.file(`${SERVERS[at]}.store`), "--store-key", office.file(`${SERVERS[at]}.key`)];
-    const visitors = ["--visitors", `127.0.0.1:${ports[at]}`, "--plain-visitors", "--identity", office.identities[at]];
-    const args = ["serve", "--protocol", "outsourced", "--agreement", town, "--party", String(at), ...way, ...store, ...visitors];
-    running[at] = spawn(garblet, args, { env: office.environment, stdio: ["ignore", "ignore", "pipe"] });
+    running[at] = office.serve(town, at, [meeting, ports[at]]);
     running[at].stderr.on("data", (text) => (logs[at] += text));
     await hears(running[at], ports[at]);
   };
@@ -169,7 +174,7 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
 }
 
 /** Waits until a server says that it lets clients in. */
-async function hears(child, port) {
+export async function hears(child, port) {
   const said = [];
   for await (const line of createInterface({ input: child.stderr })) {
     said.push(line);
@@ -182,7 +187,7 @@ async function hears(child, port) {
 }
 
 /** The beginning of an agreement: who takes part. */
-function heading(keys, names) {
+export function heading(keys, names) {
   const service = randomBytes(16).toString("hex");
   return [`service = "${service}"\nclients = ${JSON.stringify(names)}\n`, ...SERVERS.map((server, at) => `[${server}]\nkey = "${keys[at]}"\n`)].join("\n");
 }

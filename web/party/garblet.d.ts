@@ -4,7 +4,7 @@
 export type ErrorCode =
   /** A bug in Garblet. */
   | "bug"
-  /** Something that was given is wrong: an identity, the address of a peer, fingerprints, inputs, a job, its program, its signatures, a log of receipts. A text that a later version wrote is not wrong, and has no code. */
+  /** Something that was given is wrong: an identity, the address of a peer or a server, fingerprints, inputs, a job, its program, its signatures, a log of receipts, an agreement or its programs, an invitation, what visits kept. A text that a later version wrote is not wrong, and has no code. */
   | "identity"
   | "url"
   | "trust"
@@ -13,6 +13,9 @@ export type ErrorCode =
   | "program"
   | "signatures"
   | "receipts"
+  | "agreement"
+  | "invitation"
+  | "memory"
   /** The peer has another job, or another program, other settings or another version. */
   | "other-job"
   | "other-run"
@@ -25,7 +28,11 @@ export type ErrorCode =
 
 /** An error of this package. */
 export class GarbletError extends Error {
-  constructor(message: string, hint: string, more?: { code?: ErrorCode; receipt?: Receipt; receipts?: string; notes?: string[] });
+  constructor(
+    message: string,
+    hint: string,
+    more?: { code?: ErrorCode; receipt?: Receipt; receipts?: string; notes?: string[]; memory?: string; replies?: { generator: Reply; cloud: Reply }; isNeverRun?: boolean },
+  );
   /** Advice for the user. */
   hint: string;
   /** The kind of error, if it has one. */
@@ -36,6 +43,20 @@ export class GarbletError extends Error {
   receipts?: string;
   /** Remarks on that log, for instance that its last receipt was incomplete and is left out. */
   notes?: string[];
+  /** What to keep from now on, after a visit without an output: in place of what `keep` stored. */
+  memory?: string;
+  /** What each server of a visit said, if not both answered. Decide by it, not by the message. */
+  replies?: { generator: Reply; cloud: Reply };
+  /** True if both servers of a visit prove that the inputs have had no effect. After any other error, call `resumeVisit` until it has an answer. */
+  isNeverRun?: boolean;
+}
+
+/** The reply of a server to a visit without an output. */
+export interface Reply {
+  /** What it said: `answer`, `silent`, `invalid`, or the reason why it refuses, such as `policy` or `state-closed`. */
+  code: string;
+  /** True if the server proves that it said so. Anybody in between can have sent any other reply, or have kept one back. */
+  isProven: boolean;
 }
 
 /** An input value: a number, or a string of one; a `bigint`, required for integers of 2^53 or more (floats may be as large, and `-0`, `NaN` or infinite; `bits64` has only exact integers: give the bits of doubles as `new BigUint64Array(new Float64Array(numbers).buffer)`); a typed array; an array; an object for a record. The book's chapter on input files lists all forms. */
@@ -267,6 +288,94 @@ export interface Connection {
   signal?: AbortSignal;
 }
 
+/** The file of an agreement of two servers: its text, or more than that. */
+export type Agreement =
+  | string
+  | {
+      text: string;
+      /** The file's name, for messages. Default: `agreement`. */
+      name?: string;
+      /** The content of each program that the agreement names, by this name. Programs of the library have none. */
+      files?: Record<string, string | Uint8Array>;
+    };
+
+/** A server of an agreement. */
+export interface Server {
+  /** The line that the server's operator has made for this client (`garblet keygen --client`). Secret. */
+  invitation: string;
+}
+
+/** Where a server lets clients in: `wss://HOST:PORT`, or `ws://` on this machine. */
+export interface CalledServer extends Server {
+  url: string | URL;
+}
+
+/** What a client asks two servers. */
+export interface AgreementOptions {
+  agreement: Agreement;
+  /** The program's name in the agreement; for a program per client, without the client's name. */
+  program: string;
+  generator: Server;
+  cloud: Server;
+  /** The names of all clients of the run, in the program's order, if there are several. */
+  clients?: string[];
+  /** Distinguishes this run from the clients' other runs. */
+  label?: string;
+  /** Aborts the call: the promise rejects with the signal's reason. A visit may have run all the same: `resumeVisit` asks for its answers. */
+  signal?: AbortSignal;
+}
+
+/** What the servers learn of a visit: the names of outputs, and whether or where it panics. */
+export interface ServersLearn {
+  generator: string[];
+  cloud: string[];
+  panics: Record<"generator" | "cloud", "whether" | "where" | null>;
+}
+
+/** A description of a program of an agreement. */
+export interface AgreementReport extends Program {
+  /** The client's name. */
+  client: string;
+  serversLearn: ServersLearn;
+}
+
+/** The options of calls to both servers. */
+export interface CallOptions extends AgreementOptions {
+  generator: CalledServer;
+  cloud: CalledServer;
+  /** The longest wait for a sign of life from a server. Default: one minute. */
+  timeoutMs?: number;
+}
+
+export interface VisitOptions extends CallOptions {
+  inputs?: Record<string, Value>;
+  /** What was last kept of this client's visits of these servers; none before the first. */
+  memory?: string;
+  /** Stores what `resumeVisit` needs, and later visits. Nothing is sent before it has ended, and nothing if it fails. The text is secret until the visit has an answer. */
+  keep(memory: string): Promise<void> | void;
+  /** Set to give up the last visit, if that was not answered: if it ran after all, an input that you give again counts twice. */
+  forget?: boolean;
+}
+
+export interface ResumeOptions extends CallOptions {
+  memory: string;
+}
+
+/** What a client learned from a visit. */
+export interface VisitReport {
+  outputs: Record<string, Output>;
+  /** The name of the program in the agreement. */
+  program: string;
+  /** The state that the run read or kept, and its version after the run. */
+  state: string | null;
+  version: number | null;
+  /** How often the inputs were shared, since other clients were faster. */
+  attempts: number;
+  serversLearn: ServersLearn;
+  /** What to keep from now on, once the outputs are safe: in place of what `keep` stored. With that, `resumeVisit` asks for the outputs again. */
+  memory: string;
+}
+
 export interface TogetherOptions {
   program: ProgramSource;
   /** The inputs of both parties. */
@@ -305,6 +414,15 @@ export function signJob(options: JobOptions & { identity: string }): Promise<{ p
 
 /** Checks that all parties have signed a job, and returns its digest. */
 export function verifyJob(job: Job): Promise<string>;
+
+/** Reads the agreement of two servers, compiles its programs, and says what this client gives and learns, and what the servers learn. */
+export function checkAgreement(options: AgreementOptions): Promise<AgreementReport>;
+
+/** Shares this client's inputs between two servers, which compute on the shares, and returns the output. Rejects with a `GarbletError`; its `memory` is then what to keep. Calls of one client wait for each other, since each needs the `memory` of the one before: hold a lock of `navigator.locks`. */
+export function visit(options: VisitOptions): Promise<VisitReport>;
+
+/** Asks again for the answers to the last visit, which did not arrive. It must have been one of this program. */
+export function resumeVisit(options: ResumeOptions): Promise<VisitReport>;
 
 /** The receipts of a log, after checks of all its lines, and remarks on it, for instance that the last one is incomplete. If it still has the digests in `holds`, nothing before them was cut off. */
 export function readReceipts(log: string, options?: { holds?: string[] }): Promise<{ receipts: Receipt[]; notes: string[] }>;

@@ -1,11 +1,11 @@
-// A page as a party of two: it computes with a peer, such as `garblet run --listen ws://HOST:PORT`, in a worker. Beside it are `worker.js`, `party.js` and
-// `party_bg.wasm`.
+// A page as a party of two: it computes with a peer, such as `garblet run --listen ws://HOST:PORT`, in a worker. Or it is a client, and visits two servers. Beside
+// it are `worker.js`, `garblet-talk.js`, `party.js` and `party_bg.wasm`.
 
 /** An error of this package. */
 export class GarbletError extends Error {
   name = "GarbletError";
 
-  constructor(message, hint, { code, receipt, receipts, notes } = {}) {
+  constructor(message, hint, { code, receipt, receipts, notes, memory, replies, isNeverRun } = {}) {
     super(message);
     /** Advice for the user. */
     this.hint = hint;
@@ -15,6 +15,10 @@ export class GarbletError extends Error {
     this.receipt = receipt;
     this.receipts = receipts;
     this.notes = notes;
+    /** What to keep after a visit without an output, what each server said, and whether both prove that the inputs have had no effect. */
+    this.memory = memory;
+    this.replies = replies;
+    this.isNeverRun = isNeverRun;
   }
 }
 
@@ -128,6 +132,33 @@ export async function compareReceipts(ours, theirs) {
   return { ...compared, onlyOurs: only[0], onlyTheirs: only[1] };
 }
 
+/** The members of the options of all calls about a visit, and those of all calls that visit. */
+const VISITOR = ["agreement", "program", "generator", "cloud", "clients", "label", "signal"];
+const CALLED = ["memory", "timeoutMs"];
+
+/** Reads an agreement of two servers, compiles its programs, and says what a client gives and learns, and what the servers learn. */
+export async function checkAgreement(options) {
+  const { signal } = members("options", options, VISITOR);
+  return JSON.parse(await call("checkAgreement", { visitor: visitor(options) }, { signal }));
+}
+
+/** Shares a client's inputs between the two servers of an agreement, which compute on the shares, and returns the output. */
+export async function visit(options) {
+  const { inputs = {}, keep, signal } = members("options", options, [...VISITOR, ...CALLED, "inputs", "keep", "forget"]);
+  typed("function", "keep", keep);
+  const odd = oddities();
+  const given = json(typed("object", "inputs", inputs), "inputs", odd);
+  const asked = { visitor: visitor(options), inputs: given, fractional: [...odd.fractional], ...ends(options) };
+  return JSON.parse(await exactly(odd, call("visit", asked, { keep, signal })));
+}
+
+/** Asks again for the answers to the last visit, which did not arrive. */
+export async function resumeVisit(options) {
+  const { signal } = members("options", options, [...VISITOR, ...CALLED]);
+  text("memory", options.memory);
+  return JSON.parse(await call("visit", { visitor: visitor(options), ...ends(options) }, { signal }));
+}
+
 /** The keys of all that a browser keeps for the pages of one origin. */
 const KEPT = { identity: "garblet-identity", receipts: "garblet-receipts" };
 
@@ -231,6 +262,31 @@ function agreed(job, program) {
   return { job: { name: text("name", name), text: text("job", content), signatures: optional("signatures", signatures), source: bytes, effort } };
 }
 
+/** A client with the agreement of two servers, as the worker takes it. */
+function visitor({ agreement, program, generator, cloud, clients = [], label = "", memory, forget = false }) {
+  const { text: content, name = "agreement", files = {} } = typeof agreement === "string" ? { text: agreement } : members("agreement", agreement, ["text", "name", "files"]);
+  const bytes = ([file, source]) => [file, source instanceof Uint8Array ? source : new TextEncoder().encode(text(`files: ${file}`, source))];
+  const invitation = ([server, given]) => text(`${server}: invitation`, members(server, given, ["url", "invitation"]).invitation);
+  if (!Array.isArray(clients)) throw new GarbletError("clients: expected an array of names, got another value", "see garblet.d.ts");
+  const said = {
+    name: text("name", name),
+    text: text("agreement", content),
+    program: text("program", program),
+    invitations: Object.entries({ generator, cloud }).map(invitation),
+    clients: clients.map((client) => text("clients", client)),
+    label: text("label", label),
+    memory: optional("memory", memory),
+    forget: typed("boolean", "forget", forget),
+  };
+  return { said: JSON.stringify(said), files: Object.entries(typed("object", "files", files)).map(bytes) };
+}
+
+/** The addresses of both servers, and how long to wait for them. */
+function ends({ generator, cloud, timeoutMs = 60_000 }) {
+  const [one, other] = [generator, cloud].map(({ url }) => ({ url: address(url).url }));
+  return { ends: { generator: one, cloud: other, timeoutMs: typed("number", "timeoutMs", timeoutMs) } };
+}
+
 /** Refuses options that a job says. */
 function unsaid(options, names) {
   const said = names.find((name) => options[name] !== undefined);
@@ -329,7 +385,7 @@ function exactly({ large }, called) {
 }
 
 /** Calls a worker. A worker that crashed or was aborted is not used again. */
-async function call(name, asked, { onProgress, signal } = {}) {
+async function call(name, asked, { onProgress, keep, signal } = {}) {
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw new GarbletError("signal: expected an AbortSignal, got another value", "give the `signal` of an AbortController");
   signal?.throwIfAborted();
   const module = await loaded(signal);
@@ -337,7 +393,7 @@ async function call(name, asked, { onProgress, signal } = {}) {
   const worker = idle ?? new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "garblet" });
   idle = undefined;
   return new Promise((resolve, reject) => {
-    const unstarted = "check that worker.js and party.js are beside garblet.js";
+    const unstarted = "check that worker.js, garblet-talk.js and party.js are beside garblet.js";
     const late = setTimeout(() => fail(new GarbletError(`the worker has not started within ${LOADING_MS / 1000} s`, unstarted)), LOADING_MS);
     const end = (settle, value) => {
       clearTimeout(late);
@@ -361,6 +417,9 @@ async function call(name, asked, { onProgress, signal } = {}) {
         } catch (error) {
           fail(error);
         }
+      } else if (data.keep !== undefined) {
+        // Without this the worker sends nothing.
+        Promise.resolve(data.keep).then(keep).then(() => worker.postMessage({ kept: true }), fail);
       } else if (data.bug !== undefined) {
         fail(new GarbletError(data.bug, "please report it", { code: "bug" }));
       } else {

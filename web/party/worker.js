@@ -1,6 +1,7 @@
-// The worker of `garblet.js`: one call at a time, the WebSocket of a run, and the module `party.js` that does the rest.
+// The worker of `garblet.js`: one call at a time, the WebSocket of a run or those of a visit, and the module `party.js` that does the rest.
 
-import init, { Identity, Job, Program, Run, Wire, compareReceipts, panicForTest, readReceipts, runTogether } from "./party.js";
+import { talk } from "./garblet-talk.js";
+import init, { Identity, Job, Program, Run, Visitor, Wire, compareReceipts, panicForTest, readReceipts, runTogether } from "./party.js";
 
 /** Bytes that may wait in the WebSocket before the party waits too. */
 const WAITING_BYTES_MAX = 4 << 20;
@@ -19,6 +20,8 @@ const calls = {
   signJob: ({ job, trust, identity }) =>
     using(read(job), (agreed) => using(agreed.program(job.source), (built) => using(Identity.fromPem(identity), (own) => agreed.sign(built, trust, own)))),
   verifyJob: ({ job }) => using(read(job), (agreed) => agreed.verify()),
+  checkAgreement: ({ visitor: { said, files } }) => using(Visitor.read(said, files), (client) => client.describe()),
+  visit: ({ visitor: { said, files }, ...asked }) => using(Visitor.read(said, files), (client) => visited(client, asked)),
   readReceipts: ({ log, holds }) => readReceipts(log, holds),
   compareReceipts: ({ ours, theirs }) => compareReceipts(ours, theirs),
   runTogether: ({ program, inputs, fractional, protocol, params }) =>
@@ -26,7 +29,11 @@ const calls = {
   panicForTest,
 };
 
-self.onmessage = async ({ data: { name, asked, module } }) => {
+/** Goes on with a visit, once the page has kept what it needs. */
+let goOn;
+
+self.onmessage = async ({ data: { name, asked, module, kept } }) => {
+  if (kept) return goOn();
   self.postMessage({ started: true });
   try {
     loaded ??= init({ module_or_path: module });
@@ -83,6 +90,28 @@ function whole(built, fractional) {
 /** A job, as it is given to the module. */
 function read({ name, text, signatures, effort }) {
   return Job.read(name, text, signatures, effort);
+}
+
+/** Visits both servers, with inputs or to resume the last visit. Shares the inputs again if other clients were faster. Before anything is sent, the page keeps
+ * what a resumed visit needs. */
+async function visited(client, { inputs, fractional, ends }) {
+  if (inputs === undefined) client.resume();
+  else whole(client, fractional).give(inputs);
+  for (;;) {
+    if (inputs !== undefined) {
+      client.ask();
+      const kept = new Promise((resolve) => (goOn = resolve));
+      self.postMessage({ keep: client.memory });
+      await kept;
+    }
+    try {
+      return await talk(client, ends);
+    } catch (error) {
+      if (error.isMoved) continue;
+      if (error.cause !== undefined) error.message += `; ${error.cause.message}`;
+      throw error;
+    }
+  }
 }
 
 /** Computes with the peer at `url`, which messages call `place`. Reports every mistake in the options before it connects. */

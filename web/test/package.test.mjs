@@ -14,7 +14,7 @@ const LIMIT = { timeout: 300_000 };
 const { ARCHIVE, TOOLS } = process.env;
 const QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
 
-const USER = `import { checkJob, compareReceipts, generateIdentity, GarbletError, keep, kept, readReceipts, run, type Report } from "garblet";
+const USER = `import { checkJob, compareReceipts, generateIdentity, GarbletError, keep, kept, readReceipts, run, visit, type Report } from "garblet";
 const { pem } = await generateIdentity();
 const program = { source: "pub fn main(alice: u32, bob: u32) -> bool { alice > bob }" };
 const report: Report = await run({ program, party: 1, inputs: { bob: 7n }, identity: pem, trust: { alice: "h2wm" }, url: "wss://a/" });
@@ -25,6 +25,9 @@ const ended: Report | GarbletError = await run({ job, inputs: {}, identity: pem,
 const { alike, differs } = await compareReceipts(ended.receipts ?? "", "");
 keep({ receipts: ended.receipts });
 console.log((await readReceipts(kept().receipts ?? "")).receipts[0].digest);
+const [generator, cloud] = ["wss://a/", "wss://b/"].map((url) => ({ url, invitation: "" }));
+const visited = await visit({ agreement: { text: "", files: { "a.garble.rs": "" } }, program: "a", generator, cloud, inputs: { a: 1 }, keep: (memory) => localStorage.setItem("a", memory) });
+console.log(visited.outputs.sum, visited.serversLearn.panics.cloud);
 console.log(notes.length, parties[0].signed, alike[0][1].bytes_sent, differs);
 `;
 

@@ -13,6 +13,7 @@ const LIMIT = { timeout: 120_000 };
 const folder = mkdtempSync(path.join(tmpdir(), "party-"));
 after(() => rmSync(folder, { recursive: true }));
 for (const name of ["garblet.js", "worker.js"]) copyFileSync(path.resolve(import.meta.dirname, "../party", name), path.join(folder, name));
+copyFileSync(path.resolve(import.meta.dirname, "../garblet-talk.js"), path.join(folder, "garblet-talk.js"));
 writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
 // A module without anything in it.
 writeFileSync(path.join(folder, "party_bg.wasm"), Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
@@ -29,7 +30,7 @@ writeFileSync(
     },
   };
   export const runTogether = (_, inputs) => JSON.stringify([inputs, inputs]);
-  export const [Job, Wire, compareReceipts, panicForTest, readReceipts] = [];`,
+  export const [Job, Visitor, Wire, compareReceipts, panicForTest, readReceipts] = [];`,
 );
 // The worker runs beside the package, one call at a time.
 let worker;

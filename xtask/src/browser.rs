@@ -9,14 +9,15 @@ use crate::{party, programs, steps::cargo, web};
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
-/// The pages: of the examples, and of the benchmarks; and what a page does without a browser, beside the command.
-const TESTS: [&str; 6] = [
+/// The pages: of the examples, and of the benchmarks; and what a page does without a browser, beside commands.
+const TESTS: [&str; 7] = [
     "web/browser/friends.test.mjs",
     "web/browser/page.test.mjs",
     "web/browser/papers.test.mjs",
     "web/browser/party.test.mjs",
     "web/browser/receipts.test.mjs",
     "web/test/job.test.mjs",
+    "web/test/visit.test.mjs",
 ];
 
 /// Findings, one line each. A missing browser is reported loudly and is not a finding.

@@ -17,6 +17,7 @@ const WRITTEN: &[&str] = &[
     "web/party/garblet.js",
     "web/party/garblet.d.ts",
     "web/party/worker.js",
+    "web/garblet-talk.js",
     "web/party/package.json",
     "web/party/README.md",
     "LICENSE-MIT",

@@ -20,7 +20,7 @@ const TOOL_LIBRARY: &str = "wasm-bindgen-cli-support";
 pub(crate) const TOOL: &str = "xtask/bindgen";
 
 /// The hand-written files.
-const WRITTEN: &[&str] = &["garblet-client.js", "garblet-client.d.ts"];
+const WRITTEN: &[&str] = &["garblet-client.js", "garblet-talk.js", "garblet-client.d.ts"];
 
 /// The tests of the client, and of what pages do around their modules.
 const TESTS: [&str; 4] =

@@ -67,10 +67,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let addresses = [options.generator.clone(), options.cloud.clone()];
     let asked = (options.program.clone(), addresses, options.timeout.0);
     let mut visitor = Visitor::new(&options.agreement, [generator, cloud], asked)?;
-    visitor.clients.clone_from(&options.clients);
-    visitor.label.clone_from(&options.label);
+    visitor.client.clients.clone_from(&options.clients);
+    visitor.client.label.clone_from(&options.label);
     visitor.receipts.clone_from(&options.receipts);
-    visitor.give_up = options.give_up;
+    visitor.client.give_up = options.give_up;
     let mut answered = match options.resume {
         true => visitor.resume()?,
         false => visitor.visit(|program, party| options.values(program, party))?,

@@ -121,6 +121,16 @@ reasons! {
 }
 
 impl Reason {
+    /// The name for programs, as `old-counter`.
+    pub fn name(self) -> String {
+        let name = format!("{self:?}");
+        let word = |(at, letter): (usize, char)| {
+            let dash = (at > 0 && letter.is_ascii_uppercase()).then_some('-');
+            dash.into_iter().chain([letter.to_ascii_lowercase()])
+        };
+        name.char_indices().flat_map(word).collect()
+    }
+
     /// Returns whether, at a server that gives this reason, the submission has had no effect and never will.
     pub fn is_never_run(self) -> bool {
         !matches!(self, Reason::OldCounter | Reason::Used)

@@ -181,6 +181,22 @@ fn hint_of(generator: &Said, cloud: &Said) -> &'static str {
 }
 
 impl Said {
+    /// The code of the reply for programs, as `old-counter`.
+    pub fn code(&self) -> String {
+        match self {
+            Said::Answer => "answer".into(),
+            Said::Refusal(refusal) => refusal.reason.name(),
+            Said::Unproven(reason) => reason.name(),
+            Said::OtherRun | Said::Malformed(_) | Said::Unopened(_) => "invalid".into(),
+            Said::Nothing => "silent".into(),
+        }
+    }
+
+    /// Returns whether the server proves that it said so.
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Said::Answer | Said::Refusal(_))
+    }
+
     /// The reason of a refusal that is proven.
     fn refusal(&self) -> Option<Reason> {
         match self {

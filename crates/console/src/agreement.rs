@@ -3,12 +3,12 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use garblet::{
-    Party, Program, Protocol, SavedValues,
+    Party, Program, SavedValues,
     circuit::{Input, Output},
-    net::{DEFAULT_TIMEOUT, check_is_file, check_stated_format, read_small_file},
+    net::{check_is_file, check_stated_format, read_small_file},
     outsourced::{
-        Base, Form, Limits, NAME,
-        service::{Agreement, Offer, ServiceId},
+        Base, Config, Form, Limits,
+        agreement::{Agreement, Offer, ServiceId},
     },
 };
 use garblet_client::Identity;
@@ -16,14 +16,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
-    args::{Constant, NOBODY, Owner, ProgramArgs, To},
+    args::{Constant, NOBODY, Owner, Param, ProgramArgs, To},
     failure::Failure,
     hex::{from_hex, to_hex},
     hints::explain,
     program,
-    settings::Settings,
-    stock::read_input,
-    written::{Table, WrittenChanges, line_at, parameters, program_in},
+    written::{Table, WrittenChanges, line_at, parameters, program_in, read_input},
 };
 
 /// The newest format of agreement files.
@@ -108,12 +106,41 @@ enum Names {
 ///
 /// *Errors*: the file is not an agreement; a program cannot be read or run.
 pub fn load(path: &Path) -> Result<Agreement, Failure> {
+    let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    of_text(path, &text, &|source| {
+        let source = program_in(folder, source);
+        let file = Path::new(&source);
+        // The agreement may name a pipe or an endless device.
+        if file.exists() {
+            check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
+        }
+        Ok(Source { name: source, content: None })
+    })
+}
+
+/// A program as [`of_text`] reads it.
+pub struct Source {
+    /// The name of its file, which says what kind of program it is, or `lib:NAME`.
+    pub name: String,
+    /// The content of the file, unless it is to be read from there, or is of the library.
+    pub content: Option<Vec<u8>>,
+}
+
+/// Finds the program that an agreement names.
+///
+/// *Errors*: there is none of that name.
+pub type Find<'a> = &'a dyn Fn(&str) -> Result<Source, Failure>;
+
+/// The same from the agreement's text, which messages call `path`.
+///
+/// *Errors*: as [`load`].
+pub fn of_text(path: &Path, text: &str, find: Find<'_>) -> Result<Agreement, Failure> {
     let place = path.display();
     let wrong = |what: String| Failure::call(format!("{place}: {what}"));
-    let text = read_small_file(path, FILE_BYTES_MAX).map_err(|error| Failure::unreadable(path, &error))?;
-    check_stated_format(&text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
-    let written: Written = toml::from_str(&text).map_err(|error: toml::de::Error| {
-        let line = error.span().map_or(String::new(), |span| format!(":{}", line_at(&text, span.start)));
+    check_stated_format(text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
+    let written: Written = toml::from_str(text).map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(String::new(), |span| format!(":{}", line_at(text, span.start)));
         Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))
             .hint("the book's chapter on outsourced lists every field")
     })?;
@@ -135,34 +162,42 @@ pub fn load(path: &Path) -> Result<Agreement, Failure> {
     });
     let [generator, cloud] = keys;
     let limits = written.states.iter().map(|(name, limits)| (name.clone(), limits.limits())).collect();
-    let protocol: Protocol = NAME.parse().map_err(Failure::call)?;
-    let config = Settings::of(protocol, parameters(&written.parameters), DEFAULT_TIMEOUT).config()?;
-    let config = match config.get::<garblet::outsourced::Outsourced>() {
-        Some(config) if config.form != Form::Shares => {
-            return Err(wrong("form: expected shares, got another".into()));
-        }
-        Some(config) if config.base != Base::Authenticated => {
-            return Err(wrong("base: expected authenticated, got another".into())
-                .hint("servers for clients prepare material in stores, and no other base uses stores"));
-        }
-        Some(config) => config.shares,
-        None => return Err(wrong(format!("{NAME} is missing"))),
-    };
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let config =
+        written.config().map_err(|failure| Failure { message: format!("{place}: {}", failure.message), ..failure })?;
     let mut offers = Vec::new();
     for program in &written.programs {
         let (at, program) = (program.span().start, program.get_ref());
         let wrong = |Wrong(offset, failure): Wrong| {
-            let line = line_at(&text, offset.unwrap_or(at));
+            let line = line_at(text, offset.unwrap_or(at));
             let message = format!("{place}:{line}: program `{}`: {}", program.name, failure.message);
             Failure { message, ..failure }
         };
-        offers.extend(program.offers(folder, &written.clients).map_err(wrong)?);
+        offers.extend(program.offers(find, &written.clients).map_err(wrong)?);
     }
-    Agreement::new(service, [generator?, cloud?], written.clients, offers, limits, config).map_err(|error| {
+    Agreement::new(service, [generator?, cloud?], written.clients, offers, limits, config.shares).map_err(|error| {
         let failure = explain(&error);
         Failure { message: format!("{}: {}", path.display(), failure.message), ..failure }
     })
+}
+
+impl Written {
+    /// The parameters of the servers' runs.
+    ///
+    /// *Errors*: unknown ones, or those of other forms.
+    fn config(&self) -> Result<Config, Failure> {
+        let mut config = Config::default();
+        for Param { name, value } in parameters(&self.parameters) {
+            config.set(&name, &value).map_err(|error| Failure::call(format!("parameters: {error}")))?;
+        }
+        match config {
+            Config { form: Form::PartialGc, .. } => Err(Failure::call("form: expected shares, got another")),
+            Config { base: Base::CutAndChoose | Base::Yao, .. } => {
+                Err(Failure::call("base: expected authenticated, got another")
+                    .hint("servers for clients prepare material in stores, and no other base uses stores"))
+            }
+            config => Ok(config),
+        }
+    }
 }
 
 impl WrittenLimits {
@@ -174,11 +209,11 @@ impl WrittenLimits {
 
 impl WrittenProgram {
     /// The program once; if it is numbered, once for each client, named `PROGRAM.CLIENT`.
-    fn offers(&self, folder: &Path, all: &[String]) -> Result<Vec<Offer>, Wrong> {
+    fn offers(&self, find: Find<'_>, all: &[String]) -> Result<Vec<Offer>, Wrong> {
         let clients = self.clients.clone().unwrap_or_else(|| vec![Names::One(ANYBODY.into())]);
         let clients: Vec<Vec<String>> = clients.into_iter().map(|names| names.of(all)).collect();
         let Some(constant) = &self.numbered else {
-            return Ok(vec![self.offer(folder, self.name.clone(), clients, None)?]);
+            return Ok(vec![self.offer(find, self.name.clone(), clients, None)?]);
         };
         let [may] = &clients[..] else {
             return Err(Failure::call(format!("numbered: expected one client, got {}", clients.len())).into());
@@ -186,14 +221,14 @@ impl WrittenProgram {
         let numbered = |name: &String| {
             let number = all.iter().position(|client| client == name).unwrap_or_default();
             let number = Constant::Value(constant.clone(), number.to_string());
-            self.offer(folder, format!("{}.{name}", self.name), vec![vec![name.clone()]], Some(number))
+            self.offer(find, format!("{}.{name}", self.name), vec![vec![name.clone()]], Some(number))
         };
         may.iter().map(numbered).collect()
     }
 
     fn offer(
         &self,
-        folder: &Path,
+        find: Find<'_>,
         name: String,
         clients: Vec<Vec<String>>,
         number: Option<Constant>,
@@ -223,16 +258,16 @@ impl WrittenProgram {
             })?;
             changes.recipients.push(To { output: output.clone(), parties: Some(parties) });
         }
-        let args = ProgramArgs { program: program_in(folder, &self.source), changes };
+        let Source { name: file, content } = find(&self.source)?;
+        let args = ProgramArgs { program: file, changes };
         let read = |text: &String| read_input(text).map_err(|what| Failure::call(format!("read: {what}")));
         let read = self.read.iter().map(read).collect::<Result<_, _>>()?;
         let saved = SavedValues { keep: self.keep.clone(), read };
-        let file = Path::new(&args.program);
-        // The agreement may name a pipe or an endless device.
-        if file.exists() {
-            check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
-        }
-        let program = Arc::new(program::load_quietly(&args)?);
+        let program = match content {
+            None => program::load_quietly(&args)?,
+            Some(content) => program::read_quietly(&args, &content)?,
+        };
+        let program = Arc::new(program);
         self.check_all_named(&program, &saved)?;
         Ok(Offer { name, program, clients, saved, first: self.first })
     }

@@ -14,12 +14,13 @@
 //! | `report`, `record`, `receipts`, `reach` | results for people, for later runs, and for disputes; inputs that reach outputs |
 //! | `configuration`, `whole_file`, `mark` | files that other users must not change, that are written as a whole, that may change |
 //!
-//! Without the feature `system` only those are there that need no file, socket, option or terminal: what a page shares with the command.
+//! Without the feature `system` only those are there that need no file, socket, option or terminal: what a page shares with the command. `agreement` and
+//! `visit` then need the feature `agreements`.
 
 // These macros panic if the stream cannot be written; use `output` instead.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-#[cfg(feature = "system")]
+#[cfg(feature = "agreements")]
 pub mod agreement;
 pub mod args;
 #[cfg(feature = "system")]
@@ -58,7 +59,7 @@ pub mod stock;
 pub mod surface;
 #[cfg(feature = "system")]
 pub mod unfinished;
-#[cfg(feature = "system")]
+#[cfg(feature = "agreements")]
 pub mod visit;
 #[cfg(feature = "system")]
 pub mod way;

@@ -22,6 +22,7 @@ use crate::{
     hints::{explain, meet_failure, store_failure},
     output::tell,
     settings::Settings,
+    written::read_input,
 };
 
 /// The wait while another process has the store open, as `garblet serve` does briefly.
@@ -64,12 +65,6 @@ pub struct SavedArgs {
 /// Parses a name that `--read` can refer to.
 fn kept_name(text: &str) -> Result<String, String> {
     check_kept_name(text).map(|()| text.into()).map_err(|error| error.to_string())
-}
-
-/// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
-pub fn read_input(text: &str) -> Result<ReadInput, String> {
-    let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
-    ReadInput::parse(port, kept).map_err(|error| error.to_string())
 }
 
 /// An amount to prepare.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet::Party;
+use garblet::{Party, ReadInput};
 
 use crate::{
     args::{Constant, Owner, Param, ProgramChanges, Switch, To},
@@ -73,6 +73,12 @@ impl WrittenChanges<'_> {
 /// A protocol's parameters as command-line arguments.
 pub fn parameters(written: &Table) -> Vec<Param> {
     written.iter().map(|(name, value)| Param { name: name.clone(), value: text_of(value) }).collect()
+}
+
+/// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
+pub fn read_input(text: &str) -> Result<ReadInput, String> {
+    let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
+    ReadInput::parse(port, kept).map_err(|error| error.to_string())
 }
 
 /// A program named by a file in a folder: a path relative to it, or a circuit of the library.

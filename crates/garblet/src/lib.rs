@@ -78,7 +78,7 @@ pub use garblet_lang as lang;
 pub use garblet_lego as lego;
 pub use garblet_net as net;
 pub use garblet_ot::Width;
-#[cfg(feature = "outsourced")]
+#[cfg(feature = "agreements")]
 pub use garblet_outsourced as outsourced;
 pub use garblet_primitives::HugePages;
 pub use garblet_protocol::{

@@ -30,14 +30,20 @@ macro_rules! codes {
 }
 
 codes! {
+    /// The text that was given is no agreement, or its programs are not there.
+    Agreement => "agreement";
     /// A bug in Garblet.
     Bug => "bug";
     /// The identity that was given is none.
     Identity => "identity";
     /// The inputs that were given do not fit.
     Inputs => "inputs";
+    /// The text that was given is no invitation.
+    Invitation => "invitation";
     /// The text that was given is no job.
     Job => "job";
+    /// The text that was given is not what a client kept.
+    Memory => "memory";
     /// The peer has another job, or none.
     OtherJob => "other-job";
     /// The peer has another program, other settings or another version.

@@ -1,5 +1,7 @@
 //! One of two parties, for JavaScript: a page computes with a peer, `garblet run --listen ws://HOST:PORT`, which trusts it no more than any other peer.
 //!
+//! Or it is a client of two servers, in `visit`.
+//!
 //! The whole protocol is here, with TLS and pinned identities, so a relay learns nothing. JavaScript has the WebSocket
 //! (`web/party/worker.js`), the clock and the randomness. Every error is an `Error` of JavaScript with a `hint`. A panic ends the worker and notifies the page.
 
@@ -11,6 +13,7 @@ mod program;
 mod receipt;
 mod run;
 mod surface;
+mod visit;
 mod wire;
 mod words;
 
@@ -24,6 +27,7 @@ pub use job::Job;
 pub use program::Program;
 pub use receipt::{compare_receipts, read_receipts};
 pub use run::{Run, run_together};
+pub use visit::Visitor;
 pub use wire::Wire;
 
 /// Installs the panic handler. It runs when the module is loaded.

@@ -60,31 +60,35 @@ impl Program {
 impl Program {
     /// The description.
     pub(crate) fn described(&self) -> Value {
-        let counts = self.0.stats();
-        let port = |port: &Port, more: (&str, Value)| {
-            let mut said = Map::new();
-            said.insert("name".into(), port.name.clone().into());
-            said.insert("type".into(), port.ty.to_string().into());
-            said.insert("width".into(), port.ty.width().into());
-            said.insert(more.0.into(), more.1);
-            Value::Object(said)
-        };
-        let learns = |recipients: &Recipients| match recipients {
-            Recipients::All => Value::Null,
-            Recipients::Only(parties) => parties.iter().map(|party| party.0).collect(),
-        };
-        let inputs = self.0.inputs().iter().map(|input| port(&input.port, ("owner", input.owner.0.into())));
-        let outputs =
-            results(&self.0).map(|(_, output)| port(&output.port, ("recipients", learns(&output.recipients))));
-        json!({
-            "name": self.0.name(),
-            "digest": digest_text(&self.0),
-            "inputs": inputs.collect::<Vec<_>>(),
-            "outputs": outputs.collect::<Vec<_>>(),
-            "andGates": counts.and,
-            "andDepth": counts.and_depth,
-        })
+        described(&self.0)
     }
+}
+
+/// The description of a program, as a JSON object.
+pub(crate) fn described(program: &garblet::Program) -> Value {
+    let counts = program.stats();
+    let port = |port: &Port, more: (&str, Value)| {
+        let mut said = Map::new();
+        said.insert("name".into(), port.name.clone().into());
+        said.insert("type".into(), port.ty.to_string().into());
+        said.insert("width".into(), port.ty.width().into());
+        said.insert(more.0.into(), more.1);
+        Value::Object(said)
+    };
+    let learns = |recipients: &Recipients| match recipients {
+        Recipients::All => Value::Null,
+        Recipients::Only(parties) => parties.iter().map(|party| party.0).collect(),
+    };
+    let inputs = program.inputs().iter().map(|input| port(&input.port, ("owner", input.owner.0.into())));
+    let outputs = results(program).map(|(_, output)| port(&output.port, ("recipients", learns(&output.recipients))));
+    json!({
+        "name": program.name(),
+        "digest": digest_text(program),
+        "inputs": inputs.collect::<Vec<_>>(),
+        "outputs": outputs.collect::<Vec<_>>(),
+        "andGates": counts.and,
+        "andDepth": counts.and_depth,
+    })
 }
 
 /// The constants of a JSON object.

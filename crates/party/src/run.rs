@@ -313,7 +313,12 @@ fn ends(config: &Config) -> [Ends; 2] {
 }
 
 /// The values of a party's inputs, in program order. Text keys are hashed if the parties do that.
-fn values(program: &garblet::Program, party: Party, inputs: &str, keys: Option<&KeyHash>) -> Result<Vec<Bits>, Thrown> {
+pub(crate) fn values(
+    program: &garblet::Program,
+    party: Party,
+    inputs: &str,
+    keys: Option<&KeyHash>,
+) -> Result<Vec<Bits>, Thrown> {
     let texts = keys.map(|keys| texts(keys, program)).transpose()?;
     let read = read_inputs(texts.as_ref().unwrap_or(program), party, "inputs", inputs);
     let mut values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;

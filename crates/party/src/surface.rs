@@ -25,7 +25,7 @@ fn member(setting: Setting) -> &'static str {
         Setting::Protocol => "protocol",
         Setting::ReceiptOutputs => "outputs in receipts",
         Setting::Receipts => "receipts",
-        Setting::Resume => "resume",
+        Setting::Resume => "resumeVisit",
     }
 }
 

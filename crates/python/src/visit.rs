@@ -47,8 +47,8 @@ impl Visitor {
             let Asked { agreement, invitations, addresses, program, clients, label, receipts, timeout, forget } = asked;
             let what = (program, addresses.into(), seconds("timeout", timeout)?);
             let mut visitor = visit::Visitor::new(&agreement, [&invitations.0, &invitations.1], what)?;
-            (visitor.clients, visitor.label) = (clients, label);
-            (visitor.receipts, visitor.give_up) = (receipts, forget);
+            (visitor.client.clients, visitor.client.label) = (clients, label);
+            (visitor.receipts, visitor.client.give_up) = (receipts, forget);
             Ok(visitor)
         })?;
         Ok(Visitor(Arc::new(visitor)))
@@ -57,7 +57,7 @@ impl Visitor {
     /// The program that the servers run.
     #[getter]
     fn program(&self, py: Python<'_>) -> PyResult<Program> {
-        let program = self.0.asked().map_err(|failure| Fault::from(failure).raise(py))?;
+        let program = self.0.client.asked().map_err(|failure| Fault::from(failure).raise(py))?;
         Ok(Program(Arc::new(program.clone())))
     }
 

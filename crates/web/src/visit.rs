@@ -1,6 +1,6 @@
 //! Visits for JavaScript.
 
-use garblet_client::{self as client, Begun, Heard, Opened, Pending, Reason, Rejected, Said, Server};
+use garblet_client::{self as client, Begun, Heard, Opened, Pending, Rejected, Server};
 use js_sys::{Object, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -128,7 +128,7 @@ impl Visit {
 
     /// Opens the output, and ends the visit.
     ///
-    /// An error says what each server said, and has it for programs in `replies`. It has `stateVersion` if both servers refuse because the job's state has that version now,
+    /// An error says what each server said, and has it for programs in `replies`, with codes of which `garblet-client.d.ts` has all. It has `stateVersion` if both servers refuse because the job's state has that version now,
     /// and `isNeverRun` if both prove that the submission had no effect. After any other error, keep what you have saved.
     pub fn open(&mut self) -> Result<Outcome, Thrown> {
         let visit = self.visit.take().ok_or_else(over)?;
@@ -157,9 +157,9 @@ fn rejected(why: &Rejected) -> Thrown {
     if let Rejected::Unanswered { generator, cloud } = why {
         let replies = Object::new();
         for (server, said) in Server::BOTH.into_iter().zip([generator, cloud]) {
-            let (reply, (code, is_proven)) = (Object::new(), reply(said));
-            set(&reply, "code", &code.into());
-            set(&reply, "isProven", &is_proven.into());
+            let reply = Object::new();
+            set(&reply, "code", &said.code().into());
+            set(&reply, "isProven", &said.is_proven().into());
             set(&replies, &server.to_string(), &reply);
         }
         set(&thrown, "replies", &replies);
@@ -167,29 +167,10 @@ fn rejected(why: &Rejected) -> Thrown {
     thrown
 }
 
-/// The reply of a server, for programs: a code, of which `garblet-client.d.ts` has all, and whether the server proves that it said so.
-fn reply(said: &Said) -> (String, bool) {
-    match said {
-        Said::Answer => ("answer".into(), true),
-        Said::Refusal(refusal) => (code(refusal.reason), true),
-        Said::Unproven(reason) => (code(*reason), false),
-        Said::OtherRun | Said::Malformed(_) | Said::Unopened(_) => ("invalid".into(), false),
-        Said::Nothing => ("silent".into(), false),
-    }
-}
-
-/// The code of a reason: its name, as `old-counter`.
-fn code(reason: Reason) -> String {
-    let name = format!("{reason:?}");
-    let word = |at: usize, letter: char| {
-        let dash = (at > 0 && letter.is_ascii_uppercase()).then_some('-');
-        dash.into_iter().chain([letter.to_ascii_lowercase()])
-    };
-    name.char_indices().flat_map(|(at, letter)| word(at, letter)).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use client::{Reason, Said};
+
     use super::*;
 
     #[test]
@@ -198,17 +179,18 @@ mod tests {
         let (_, list) = types.split_once("export type ReplyCode =").expect("the list");
         let (list, _) = list.split_once(';').expect("its end");
         let listed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-        let others = [Said::Answer, Said::Nothing, Said::OtherRun].into_iter().map(|said| reply(&said).0);
-        let codes: Vec<String> = others.chain(Reason::ALL.iter().copied().map(code)).collect();
+        let others = [Said::Answer, Said::Nothing, Said::OtherRun].into_iter().map(|said| said.code());
+        let codes: Vec<String> = others.chain(Reason::ALL.iter().copied().map(Reason::name)).collect();
         assert_eq!(listed, codes);
-        assert_eq!(code(Reason::OldCounter), "old-counter");
+        assert_eq!(Reason::OldCounter.name(), "old-counter");
     }
 
     #[test]
     fn only_a_sealed_reply_is_proven() {
-        assert_eq!(reply(&Said::Unproven(Reason::StateClosed)), ("state-closed".into(), false));
+        let reply = |said: Said| (said.code(), said.is_proven());
+        assert_eq!(reply(Said::Unproven(Reason::StateClosed)), ("state-closed".into(), false));
         let refusal = client::Refusal::new([0; 32], Reason::StateClosed, &[]);
-        assert_eq!(reply(&Said::Refusal(refusal)), ("state-closed".into(), true));
-        assert_eq!(reply(&Said::Nothing), ("silent".into(), false));
+        assert_eq!(reply(Said::Refusal(refusal)), ("state-closed".into(), true));
+        assert_eq!(reply(Said::Nothing), ("silent".into(), false));
     }
 }

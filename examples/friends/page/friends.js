@@ -319,7 +319,7 @@ async function loaded() {
     const { load } = await import("./garblet-client.js");
     await load();
   } catch (error) {
-    const hint = "reload the page; if that does not help, ask the people who serve it to put garblet-client.js, garblet.js and garblet_bg.wasm beside it";
+    const hint = "reload the page; if that does not help, ask the people who serve it to put garblet-client.js, garblet-talk.js, garblet.js and garblet_bg.wasm beside it";
     throw Object.assign(new Error(`a part of this page is missing: ${error.message}`), { hint });
   }
 }

@@ -54,7 +54,7 @@ const PAGE: [(&str, &str); 6] = [
 ];
 
 /// The client for pages, built by `cargo xtask web`.
-const CLIENT: [&str; 3] = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+const CLIENT: [&str; 4] = ["garblet-client.js", "garblet-talk.js", "garblet.js", "garblet_bg.wasm"];
 
 /// The folder where it is built.
 const CLIENT_FOLDER: &str = "target/web";

@@ -389,7 +389,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
             folder.path("nothing/garblet-client.js")
         ),
     );
-    let client = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+    let client = ["garblet-client.js", "garblet-talk.js", "garblet.js", "garblet_bg.wasm"];
     client.iter().for_each(|name| drop(folder.file(name, &format!("this is {name}"))));
     let own = folder.path("");
     let call = ["demo", "friends", "--client", &own, "--listen", "127.0.0.1:0", "--friend", "Zoë", "--friend", "Bo"];

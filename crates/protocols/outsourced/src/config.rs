@@ -2,9 +2,13 @@
 
 use garblet_authenticated as shares;
 use garblet_cut_and_choose as circuits;
+use garblet_protocol::{
+    Protocol,
+    parameters::{self, UnknownParameter},
+};
 use garblet_yao as yao;
 
-use crate::partialgc;
+use crate::{Outsourced, partialgc};
 
 /// The choice between the two constructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +57,13 @@ pub struct Config {
 }
 
 impl Config {
+    /// Sets one parameter by name.
+    ///
+    /// *Errors*: an unknown name or value, with the known ones.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
+        parameters::set(Outsourced::PARAMETERS, self, name, value)
+    }
+
     /// The parameters of [`Form::PartialGc`]; `None` if it does not offer this number of circuits.
     pub fn partialgc(&self) -> Option<partialgc::Config> {
         let circuits = partialgc::Circuits::ALL.into_iter().find(|circuits| circuits.count() == self.circuits())?;

@@ -63,6 +63,10 @@
 //!
 //! The decisions (`docs/decisions/protocols.md`) say why clients deal shares and take part in no transfers.
 
+// Servers need all of it.
+#![cfg_attr(not(feature = "tcp"), allow(dead_code))]
+
+pub mod agreement;
 mod changed;
 mod client;
 mod config;
@@ -75,6 +79,7 @@ mod plan;
 mod protocol;
 mod receipts;
 mod server;
+#[cfg(feature = "tcp")]
 pub mod service;
 mod settle;
 mod state;

@@ -24,7 +24,6 @@
 //! refuse a wrong hash or challenge before a label leaves, count it against the client, and go on. Each unfinished run whose labels have left is counted,
 //! since the other server may have guessed inputs: after 256 of them a server stops.
 
-mod agreement;
 mod clients;
 mod desk;
 mod pair;
@@ -44,7 +43,7 @@ use garblet_protocol::{Protocol, ProtocolError, protocol::OrderRequest};
 use garblet_store::{Store, StoreError};
 use rand_core::CryptoRng;
 
-pub use agreement::{Agreement, Offer, ServiceId};
+pub use crate::agreement::{Agreement, Offer, ServiceId};
 pub use visits::{Unanswered, WayTo, call};
 
 use crate::SERVERS;

@@ -16,12 +16,14 @@ use rand_core::CryptoRng;
 use tokio::sync::{Notify, oneshot, watch};
 use zeroize::Zeroizing;
 
-use crate::state::Standing;
+use crate::{
+    agreement::{Agreement, Offered},
+    state::Standing,
+};
 
 use manners::Manners;
 
 use super::{
-    agreement::{Agreement, Offered},
     clients::{self, Record},
     words::{CLIENTS_MAX, Id},
 };

@@ -58,11 +58,11 @@ pub struct Agreement {
 }
 
 /// An offer made ready to run.
-pub(super) struct Offered {
-    pub(super) name: String,
-    pub(super) plan: Arc<Plan>,
+pub(crate) struct Offered {
+    pub(crate) name: String,
+    pub(crate) plan: Arc<Plan>,
     clients: Vec<Vec<Identity>>,
-    pub(super) first: bool,
+    pub(crate) first: bool,
 }
 
 /// The agreement in the form that is digested.
@@ -192,12 +192,12 @@ impl Agreement {
     }
 
     /// The parameters of the servers' runs.
-    pub(super) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         self.config
     }
 
     /// A server's hello to the other. It has one digest of the order of gates of all offers, since a hello is short.
-    pub(super) fn hello(&self, server: Server) -> Hello {
+    pub(crate) fn hello(&self, server: Server) -> Hello {
         let seat = u16::from(server == Server::Cloud);
         let mut schedules = blake3::Hasher::new_derive_key(SCHEDULES_CONTEXT);
         for offer in &self.offers {
@@ -207,14 +207,14 @@ impl Agreement {
     }
 
     /// The offer with this number.
-    pub(super) fn offered(&self, number: usize) -> &Offered {
+    pub(crate) fn offered(&self, number: usize) -> &Offered {
         &self.offers[number]
     }
 
     /// The number of a client, in the order of [`Agreement::clients`].
     ///
     /// Looks at all clients, so that the time does not reveal who is known.
-    pub(super) fn client(&self, identity: &Identity) -> Option<usize> {
+    pub(crate) fn client(&self, identity: &Identity) -> Option<usize> {
         let mut found = None;
         for (number, (_, known)) in self.clients.iter().enumerate() {
             if bool::from(known.0.ct_eq(&identity.0)) {
@@ -225,17 +225,17 @@ impl Agreement {
     }
 
     /// The identity of the client with this number.
-    pub(super) fn identity(&self, client: usize) -> &Identity {
+    pub(crate) fn identity(&self, client: usize) -> &Identity {
         &self.clients[client].1
     }
 
     /// The limits of a state.
-    pub(super) fn limits(&self, state: &str) -> Limits {
+    pub(crate) fn limits(&self, state: &str) -> Limits {
         self.limits.get(state).copied().unwrap_or_default()
     }
 
     /// All states, in alphabetical order.
-    pub(super) fn states(&self) -> Vec<String> {
+    pub(crate) fn states(&self) -> Vec<String> {
         let mut all: Vec<String> = self.offers.iter().flat_map(|offer| offer.plan.states().iter().cloned()).collect();
         all.sort_unstable();
         all.dedup();
@@ -245,7 +245,7 @@ impl Agreement {
     /// The number of a job's offer, and the versions of its states before it.
     ///
     /// *Errors*: a job without an offer; a job whose clients may not run it.
-    pub(super) fn find(&self, job: &Job) -> Result<(usize, Vec<u64>), Reason> {
+    pub(crate) fn find(&self, job: &Job) -> Result<(usize, Vec<u64>), Reason> {
         let terms = job.terms();
         if [terms.generator, terms.cloud] != self.servers {
             return Err(Reason::OtherJob);
@@ -264,7 +264,7 @@ impl Agreement {
     /// Checks that a server has the inputs of all offers.
     ///
     /// *Errors*: inputs that are missing, superfluous, or of no offer.
-    pub(super) fn check_inputs(&self, server: Server, inputs: &[(String, Vec<Bits>)]) -> Result<(), ProtocolError> {
+    pub(crate) fn check_inputs(&self, server: Server, inputs: &[(String, Vec<Bits>)]) -> Result<(), ProtocolError> {
         if let Some((name, _)) = inputs.iter().find(|(name, _)| self.offer(name).is_none()) {
             return Err(wrong("program", self.offers().collect::<Vec<_>>().join(", "), format!("`{name}`")));
         }
@@ -310,7 +310,7 @@ impl Offered {
     }
 
     /// This server's standing of the state that answers report, from the standings of all states of the plan.
-    pub(super) fn answered(&self, job: &Job, standings: &[Standing]) -> Standing {
+    pub(crate) fn answered(&self, job: &Job, standings: &[Standing]) -> Standing {
         job.state().map(|(name, _)| self.plan.standing(standings, name)).unwrap_or_default()
     }
 
@@ -320,7 +320,7 @@ impl Offered {
     }
 
     /// The number of clients.
-    pub(super) fn client_count(&self) -> usize {
+    pub(crate) fn client_count(&self) -> usize {
         self.clients.len()
     }
 }
