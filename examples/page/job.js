@@ -80,7 +80,7 @@ export function fields({ said: { party, program } }) {
     const id = `given-${at}`;
     // Another field would join the lines of what is pasted.
     const input = Object.assign(document.createElement("textarea"), { id, rows: 1, autocomplete: "off", spellcheck: false });
-    input.dataset.input = name;
+    Object.assign(input.dataset, { input: name, type });
     part.append(element("label", `${name}, ${type}`, { htmlFor: id }), input);
     return part;
   };
@@ -93,7 +93,7 @@ export function values(fields) {
     const words = text.trim();
     if (words === "") throw unfit(`What you give as ${dataset.input} is missing`, "enter it", id);
     try {
-      return [dataset.input, value(words)];
+      return [dataset.input, value(words, dataset.type)];
     } catch (error) {
       if (error.hint !== undefined) throw unfit(`What you give as ${dataset.input} ${error.message}`, error.hint, id);
       throw unfit(`What you give as ${dataset.input} is not JSON`, 'write a list as [1, 2, 3], and in it "NaN", "inf" and "-inf" in quotes', id);
@@ -102,11 +102,16 @@ export function values(fields) {
   return Object.fromEntries([...fields.querySelectorAll("textarea")].map(one));
 }
 
-/** A value as it is written. Numbers that JavaScript would round, or write otherwise, become texts. *Errors*: this is not JSON; a record has a field twice. */
-export function value(words) {
+/** A value of this type as it is written. Numbers that JavaScript would round, or write otherwise, become texts, unless the type has texts too. *Errors*: this is
+ * not JSON; a record has a field twice. */
+export function value(words, type = "") {
   if (!/^[[{"]|^(true|false)$/.test(words)) return words;
   const isSame = (token) => String(Number(token)) === token && (Number.isSafeInteger(Number(token)) || !Number.isInteger(Number(token)));
-  const exact = (token) => (isNumber(token) && !isSame(token) ? `"${token}"` : token);
+  const exact = (token) => {
+    if (!isNumber(token) || isSame(token)) return token;
+    if (/\[u8;/.test(type)) throw unfit("has a number that JavaScript would write otherwise, where a text may stand", "write it with fewer digits, as 1.5 for 1.50, or in quotes");
+    return `"${token}"`;
+  };
   const read = JSON.parse(words.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g, exact));
   checkFields(words);
   return read;

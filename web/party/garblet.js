@@ -347,8 +347,8 @@ function json(value, member = "inputs", odd = undefined) {
   try {
     return JSON.stringify(value, function (name, part) {
       if (this === value) member = name;
-      if (typeof part === "bigint") return String(part);
-      if (typeof part === "number") return number(part, member, odd);
+      if (typeof part === "bigint" || typeof part === "number") return number(part, member, odd);
+      if (typeof part === "string" && odd !== undefined && part.startsWith(MARK)) return `${MARK}${part}`;
       if (part instanceof DataView) throw new GarbletError(`${member}: expected numbers, got a DataView`, "give a typed array of its buffer, such as Uint8Array");
       return ArrayBuffer.isView(part) ? Array.from(part) : part;
     });
@@ -362,16 +362,21 @@ function json(value, member = "inputs", odd = undefined) {
 /** Members of inputs that have numbers for some types only: integers that only a float has exactly, and all that are not exact integers. */
 const oddities = () => ({ large: new Set(), fractional: new Set() });
 
-/** A number that the module reads as exactly this one: what JSON has not is a text. With an exponent it is for floats only. */
+/** The mark before a number that JSON has not, and before a text that begins with it. */
+const MARK = "\u0001";
+
+/** A number that the module reads as exactly this one: what JSON has not is a text, with a mark among inputs. With an exponent it is for floats only. */
 function number(value, member, odd) {
+  const marked = (text) => (odd === undefined ? text : `${MARK}${text}`);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : marked(String(value));
   if (!Number.isSafeInteger(value) || Object.is(value, -0)) odd?.fractional.add(member);
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  if (Object.is(value, -0)) return "-0";
+  if (Number.isNaN(value)) return marked("NaN");
+  if (!Number.isFinite(value)) return marked(value > 0 ? "inf" : "-inf");
+  if (Object.is(value, -0)) return marked("-0");
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
   if (odd === undefined) throw inexact(member);
   odd.large.add(member);
-  return value.toExponential().replace("e+", "e");
+  return marked(value.toExponential().replace("e+", "e"));
 }
 
 const inexact = (member) => new GarbletError(`${member}: expected an exact number, got an integer of 2^53 or more`, "give a bigint, or a string of digits");

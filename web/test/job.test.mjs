@@ -357,6 +357,21 @@ tried("numbers of JavaScript are the same in floats, and integers are exact", as
   assert.equal((await caught(garblet.describe({ source: "pub fn main(a: u8, b: u8) -> bool { a > b }", constants: { N: 2 ** 53 } }))).message, "N: expected an exact number, got an integer of 2^53 or more");
 });
 
+tried("a number is no text, where bytes may be one", async () => {
+  const program = { source: "pub struct Who { at: f64, name: [u8; 3] }\npub fn main(a: [u8; 3], b: Who) -> ([u8; 3], Who) { (a, b) }" };
+  const together = (a, b) => garblet.runTogether({ program, inputs: { a, b } });
+  const who = { at: Number.NaN, name: "NaN" };
+  const [{ outputs }] = await together("NaN", who);
+  assert.deepEqual(JSON.stringify((await together(Uint8Array.of(78, 97, 78), who))[0].outputs), JSON.stringify(outputs));
+  const hint = "give a text or the name of a variant as a string, and bytes as a Uint8Array or an array of integers";
+  for (const number of [Number.NaN, Infinity, -Infinity, -0, 2 ** 60, 2n ** 63n]) {
+    const first = await caught(together(number, who));
+    assert.deepEqual([first.message, first.hint, first.code], ["input `a`: expected [u8; 3], got a number in place of a text", hint, "inputs"]);
+    assert.match((await caught(together("abc", { at: 1, name: number }))).message, /^input `b`: expected \{at: f64, name: \[u8; 3\]\}, got a number in place of a text$/);
+  }
+  for (const number of [123, 123n, 0.5]) assert.match((await caught(together(number, who))).message, /^input `a`: expected \[u8; 3\], got a number/);
+});
+
 tried("options that the package does not have are refused by name", async () => {
   const richer = job("richer");
   const said = async (promise) => (await caught(promise)).message;

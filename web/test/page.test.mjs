@@ -147,6 +147,14 @@ test("a link that was replaced saves for a while", LIMIT, async (t) => {
   assert.deepEqual(revoked, [href]);
 });
 
+test("a number that would become a text is refused where the type has texts", LIMIT, () => {
+  const type = "{at: f64, name: [u8; 20]}";
+  const refused = { message: "has a number that JavaScript would write otherwise, where a text may stand", hint: /in quotes$/ };
+  for (const words of ['{"at": 1, "name": 12345678901234567890}', '{"at": 1.50, "name": "a"}']) assert.throws(() => value(words, type), refused);
+  assert.deepEqual(value('{"at": 1.5, "name": "12345678901234567890"}', type), { at: 1.5, name: "12345678901234567890" });
+  assert.deepEqual(value("[1.50, 12345678901234567890]", "[f64; 2]"), ["1.50", "12345678901234567890"]);
+});
+
 test("a record with a field twice is refused, and its name is not told", LIMIT, () => {
   for (const words of ['{"age": 4, "age": 40}', '[{"a": {"b": 1}}, {"a": {"b": 1, "c": 2, "b" : 3}}]', '{"age": 4, "\\u0061ge": 40}', '{"{": 1, "a": [2], "{": 3}']) {
     assert.throws(() => value(words), { message: "has a record with a field twice", hint: "write each field once" });

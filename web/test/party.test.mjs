@@ -52,9 +52,9 @@ const passed = async (inputs) => JSON.parse((await garblet.runTogether({ program
 
 test("bits64 takes exact integers only, since 1.0 is 1 to JavaScript", LIMIT, async () => {
   const integers = { bits: 2n ** 63n, many: [0, 2 ** 53 - 1], real: [-0, 0.5, 1e300, 7], wide: 1 };
-  assert.deepEqual(await passed(integers), { bits: String(2n ** 63n), many: [0, 2 ** 53 - 1], real: ["-0", 0.5, "1e300", 7], wide: 1 });
+  assert.deepEqual(await passed(integers), { bits: `\u0001${2n ** 63n}`, many: [0, 2 ** 53 - 1], real: ["\u0001-0", 0.5, "\u00011e300", 7], wide: 1 });
   const doubles = new BigUint64Array(new Float64Array([0.5, -0]).buffer);
-  assert.deepEqual(await passed({ many: doubles }), { many: ["4602678819172646912", "9223372036854775808"] });
+  assert.deepEqual(await passed({ many: doubles }), { many: ["\u00014602678819172646912", "\u00019223372036854775808"] });
   const run = (inputs) => garblet.run({ program: { source: "" }, party: 1, inputs, identity: "", trust: {}, url: "ws://127.0.0.1:1" });
   for (const [inputs, name] of [[{ bits: 0.25 }, "bits"], [{ bits: -0 }, "bits"], [{ many: [1, 1e300] }, "many"], [{ many: [Number.NaN, 1], real: 1 }, "many"], [{ many: [2 ** 60, 1] }, "many"]]) {
     for (const given of [passed, run]) {
@@ -66,6 +66,11 @@ test("bits64 takes exact integers only, since 1.0 is 1 to JavaScript", LIMIT, as
     }
   }
   await assert.rejects(run({ bits: 1, real: 0.5 }), { message: "begun" });
+});
+
+test("a number for which JSON has none is told from a text", LIMIT, async () => {
+  const given = { real: [Number.NaN, -Infinity, "NaN"], wide: 7n, text: "\u0001NaN" };
+  assert.deepEqual(await passed(given), { real: ["\u0001NaN", "\u0001-inf", "NaN"], wide: 7, text: "\u0001\u0001NaN" });
 });
 
 const stored = new Map();

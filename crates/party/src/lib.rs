@@ -9,6 +9,7 @@ mod code;
 mod error;
 mod identity;
 mod job;
+mod numbers;
 mod program;
 mod receipt;
 mod run;

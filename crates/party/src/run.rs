@@ -31,6 +31,7 @@ use crate::{
     error::{Thrown, coded, ended, failed, refused, set, thrown, thrown_coded},
     identity::Identity,
     job::{check_calls, check_two, fingerprints, party_of, texts, without},
+    numbers::unmarked,
     program::Program,
     receipt::{Recorded, Recorder},
     wire::Wire,
@@ -320,7 +321,13 @@ pub(crate) fn values(
     keys: Option<&KeyHash>,
 ) -> Result<Vec<Bits>, Thrown> {
     let texts = keys.map(|keys| texts(keys, program)).transpose()?;
-    let read = read_inputs(texts.as_ref().unwrap_or(program), party, "inputs", inputs);
+    let given = texts.as_ref().unwrap_or(program);
+    let unmarked = unmarked(given, inputs).map_err(|(name, ty)| {
+        let hint =
+            "give a text or the name of a variant as a string, and bytes as a Uint8Array or an array of integers";
+        coded(failed(&format!("input `{name}`: expected {ty}, got a number in place of a text"), hint), Code::Inputs)
+    })?;
+    let read = read_inputs(given, party, "inputs", &unmarked);
     let mut values = read.map_err(|wrong: Diagnostics| refused(&wrong))?;
     let hashed = keys.map_or(Ok(()), |keys| keys.hash(program, &mut values));
     let arranged = hashed.and_then(|()| arrange(program, &mut values, Arrange::Check));
