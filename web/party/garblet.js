@@ -177,7 +177,7 @@ export function keep(values) {
     try {
       const old = localStorage.getItem(key);
       localStorage.setItem(key, value);
-      before.push([key, old]);
+      before.push([key, value, old]);
     } catch (error) {
       putBack(before);
       throw new GarbletError(`${name}: the browser does not keep it: ${error.message}`, UNKEPT[name]);
@@ -185,10 +185,18 @@ export function keep(values) {
   }
 }
 
-/** Stores old values in place of new ones. All are removed first, so that there is room. */
+/** Stores old values in place of new ones, each in one step: whenever the page ends, one of the two is there. Those that take least room come first: there was
+ * room for all new values and for all old ones, so there is for each mixture in this order. */
 function putBack(before) {
-  for (const [key] of before) localStorage.removeItem(key);
-  for (const [key, old] of before) if (old !== null) localStorage.setItem(key, old);
+  const grows = ([, value, old]) => (old ?? "").length - value.length;
+  for (const [key, , old] of before.sort((one, other) => grows(one) - grows(other))) {
+    try {
+      if (old === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, old);
+    } catch {
+      // Another page has taken the room meanwhile: the new value stays.
+    }
+  }
 }
 
 /** Returns all that is kept: nothing in a browser that stores nothing for the page. *Errors*: it cannot be read. */

@@ -108,6 +108,25 @@ test("of two values both are kept, or what was kept before", LIMIT, () => {
   assert.deepEqual(garblet.kept(), { identity: "new", receipts: "y" });
 });
 
+test("while old values are put back, the browser has the old or the new ones", LIMIT, () => {
+  const old = { identity: "an old identity", receipts: "old" };
+  const given = { identity: "new", receipts: "x".repeat(99) };
+  room = 40;
+  garblet.keep(old);
+  const { setItem, removeItem } = localStorage;
+  let changes = 0;
+  const seen = (change) => (...words) => {
+    change(...words);
+    changes += 1;
+    // The page may end here.
+    const left = garblet.kept();
+    for (const name of ["identity", "receipts"]) assert.ok([old[name], given[name]].includes(left[name]), `${name}: ${left[name]}`);
+  };
+  Object.assign(localStorage, { setItem: seen(setItem), removeItem: seen(removeItem) });
+  assert.throws(() => garblet.keep(given), { message: "receipts: the browser does not keep it: quota exceeded" });
+  assert.deepEqual([garblet.kept(), changes], [old, 2]);
+});
+
 test("what cannot be read is not called absent, unless the browser stores nothing at all", LIMIT, () => {
   garblet.keep({ receipts: "log" });
   unread = "disk error";
