@@ -21,7 +21,7 @@ class Agreement:
 
     `clients` are the names of all clients of a run in the program's order, if there are several, and `label` distinguishes this run from their other runs. The
     client keeps its counters and what it has seen of each state in `receipts`, by default a file in the configuration folder that the command uses, too. Copies
-    of it must not be used. `forget` gives up the last visit if that was not answered: if it ran after all, an input that you give again counts twice.
+    of it must not be used. `forget` gives up the last visit if that was not answered, and counts from the clock on: if it ran after all, an input that you give again counts twice.
     """
 
     path: str | os.PathLike[str]

@@ -353,7 +353,7 @@ export interface VisitOptions extends CallOptions {
   memory?: string;
   /** Stores what `resumeVisit` needs, and later visits. Nothing is sent before it has ended, and nothing if it fails. The text is secret until the visit has an answer. */
   keep(memory: string): Promise<void> | void;
-  /** Set to give up the last visit, if that was not answered: if it ran after all, an input that you give again counts twice. */
+  /** Set to give up the last visit, if that was not answered, and to count from the clock on, where the servers know a higher counter than `memory`: if the visit ran after all, an input that you give again counts twice. */
   forget?: boolean;
 }
 

@@ -184,6 +184,18 @@ tried("a visit that is not answered is taken up again, and none is made beside i
   assert.equal((await bert.visit("show", { b: 0 })).outputs.sum, before + 1);
 });
 
+tried("a client that has lost its memory counts from the clock on", async () => {
+  const anna = new Person("anna");
+  const refused = await anna.visit("show", { b: 0 }).then(() => assert.fail("refused"), (error) => error);
+  assert.match(refused.message, /the counter was used before/);
+  assert.match(refused.hint, /, forget counts from the clock on, [^]*it counts twice$/);
+  assert.deepEqual([refused.isNeverRun, Object.values(refused.replies).some(({ code, isProven }) => code === "old-counter" && isProven)], [false, true]);
+  const before = Date.now();
+  await anna.visit("show", { b: 0 }, { forget: true });
+  assert.ok(JSON.parse(anna.stored.at(-1)).counter > before);
+  await anna.visit("show", { b: 0 });
+});
+
 /** An example of a page of documentation that visits, as a module. */
 function example(name) {
   const blocks = readFileSync(path.join(ROOT, name), "utf8").matchAll(/^```js\n([^]*?)^```$/gm);
@@ -194,7 +206,7 @@ function example(name) {
 }
 
 tried("the examples of the book and of the package visit as they are written", async () => {
-  const stored = new Map([["my-visits", JSON.stringify({ format: 1, counter: 200, receipts: {}, unfinished: null })]]);
+  const stored = new Map([["my-visits", JSON.stringify({ format: 1, counter: Date.now(), receipts: {}, unfinished: null })]]);
   globalThis.localStorage = { setItem: (key, value) => stored.set(key, value), getItem: (key) => stored.get(key) ?? null };
   globalThis.confirm = () => true;
   Object.defineProperty(globalThis, "navigator", { value: { locks: { request: (_, work) => work() } }, configurable: true });

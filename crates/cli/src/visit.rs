@@ -47,7 +47,7 @@ pub(crate) struct Options {
     /// Ask again for the answers to the last visit, which did not arrive
     #[arg(long, conflicts_with_all = ["input", "clients", "label"])]
     resume: bool,
-    /// Forget the last, unanswered visit: if it was run after all, an input that you give again counts twice
+    /// Forget the last, unanswered visit, and count from the clock on: if it was run after all, an input that you give again counts twice
     #[arg(long, conflicts_with = "resume")]
     give_up: bool,
     /// Give up after this long without an answer from a server

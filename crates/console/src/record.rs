@@ -38,13 +38,13 @@ pub fn now() -> String {
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn clock() -> SystemTime {
+pub(crate) fn clock() -> SystemTime {
     SystemTime::now()
 }
 
 /// The time now, of which JavaScript has the clock.
 #[cfg(target_family = "wasm")]
-fn clock() -> SystemTime {
+pub(crate) fn clock() -> SystemTime {
     UNIX_EPOCH + web_time::SystemTime::now().duration_since(web_time::UNIX_EPOCH).unwrap_or_default()
 }
 

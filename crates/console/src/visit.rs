@@ -9,15 +9,17 @@ mod kept;
 #[cfg(feature = "system")]
 mod memory;
 
+use std::time::UNIX_EPOCH;
+
 use garblet::{Bits, Party, Program, outsourced::agreement::Agreement, run_report::outputs_json};
-use garblet_client::{Begun, Invitation, Job, Opened, Rejected, Server, Visit};
+use garblet_client::{Begun, Invitation, Job, Opened, Reason, Rejected, Said, Server, Visit};
 use rand::CryptoRng;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 #[cfg(feature = "system")]
 use crate::output::tell;
-use crate::{failure::Failure, hints::explain, surface::Setting};
+use crate::{failure::Failure, hints::explain, record::clock, surface::Setting};
 
 #[cfg(feature = "system")]
 pub use calling::{Answered, Visitor};
@@ -76,7 +78,7 @@ pub struct Client {
     pub clients: Vec<String>,
     /// A label that distinguishes this run from the clients' other runs.
     pub label: String,
-    /// Set to forget the last visit if it is unanswered.
+    /// Set to forget the last visit if it is unanswered, and to count from the clock on: the servers may know a higher counter than this client.
     pub give_up: bool,
 }
 
@@ -153,6 +155,10 @@ impl Client {
         kept: &mut Kept,
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Result<Asked, Failure> {
+        if self.give_up {
+            let time = clock().duration_since(UNIX_EPOCH).unwrap_or_default();
+            kept.count_from(time.as_millis() as u64);
+        }
         let [generator, cloud] = &self.invitations;
         let begun = Visit::begin(job, [generator, cloud], &kept.receipt(state)?, input, random);
         let Begun { visit, receipt, to_generator, to_cloud } =
@@ -356,9 +362,25 @@ pub fn unanswered(kept: &mut Kept, rejected: &Rejected, ways: &[(Server, String)
         kept.end(None);
     }
     let hint = match rejected {
+        Rejected::Unanswered { generator, cloud } if [generator, cloud].into_iter().any(|said| is_old(said)) => {
+            format!(
+                "if this client has lost what it kept, or has it in several places, {} counts from the clock on, behind which all their counters should be; if the visit ran \
+             after all and you give the input again, it counts twice",
+                Setting::Forget
+            )
+        }
         Rejected::Unanswered { .. } if !is_over => format!("ask for its answers with {}", Setting::Resume),
         _ => rejected.hint().to_string(),
     };
     let ways = ways.iter().map(|(server, error)| format!("; connection to the {server}: {error}"));
     Failure::no_result(format!("{rejected}{}", ways.collect::<String>())).hint(hint)
+}
+
+/// Returns whether a server has had a higher counter.
+fn is_old(said: &Said) -> bool {
+    match said {
+        Said::Refusal(refusal) => refusal.reason == Reason::OldCounter,
+        Said::Unproven(reason) => *reason == Reason::OldCounter,
+        _ => false,
+    }
 }

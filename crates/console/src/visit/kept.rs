@@ -115,6 +115,11 @@ impl Kept {
         self.unfinished.as_ref()
     }
 
+    /// Counts from a number on, unless a higher one was used.
+    pub(super) fn count_from(&mut self, counter: u64) {
+        self.counter = self.counter.max(counter);
+    }
+
     /// Records a visit, before anything is sent.
     pub(super) fn begin(&mut self, unfinished: Unfinished, receipt: &Receipt) {
         self.unfinished = Some(unfinished);
