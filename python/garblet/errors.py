@@ -15,6 +15,8 @@ class GarbletError(Exception):
     """A computation ended, or could not begin, without a particular party at fault."""
 
     hint: str | None
+    #: The number in the log of the receipt that a run without a result has left; None if it left none.
+    receipt: int | None = None
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

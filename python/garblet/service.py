@@ -59,7 +59,7 @@ class Service:
 
 
 def call(service: Service, job: Job, /, **inputs: Value) -> Report:
-    """Runs a job once with a service, and returns this party's results. `PeerError` says why a service refuses."""
+    """Runs a job once with a service, and returns this party's results. `PeerError` says why a service refuses, and its `receipt` is the number of the receipt of that call."""
     with _session(service, job) as session:
         return session.run(**inputs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 import random
@@ -174,6 +175,21 @@ def test_records_are_dataclasses() -> None:
     values = {"ours": [{"id": 1, "price": 90}, {"id": 2, "price": 50}, {"id": 3, "price": 70}], "theirs": {"id": 9, "price": 60}}
     assert best.evaluate(**values)["out0"] == {"id": 2, "price": 50}
     assert best.evaluate(**values)["out2"] == 2
+
+
+def test_records_whose_fields_stand_in_another_order_are_the_same_program() -> None:
+    def made(flipped: bool) -> garblet.Program:
+        order = [("at", garblet.u16), ("name", garblet.u8)]
+        Pair = dataclasses.make_dataclass("Pair", order[::-1] if flipped else order)
+        return garblet.compile(trace.source(lambda a, b: (a.at > b.at, Pair(name=a.name, at=b.at)), {"a": Pair, "b": Pair}))
+
+    one, other = made(False), made(True)
+    assert one.digest == other.digest
+    values = {"a": {"at": 300, "name": 2}, "b": {"name": 5, "at": 7}}
+    assert one.evaluate(**values) == other.evaluate(**values) == {"out0": True, "out1": {"at": 7, "name": 2}}
+    # A record is told by its names, never by a place.
+    with pytest.raises(garblet.InputError):
+        one.evaluate(a=(300, 2), b=(7, 5))
 
 
 def test_lists_grow_and_have_a_secret_length() -> None:

@@ -256,8 +256,9 @@ def test_a_peer_that_does_not_come_leaves_a_receipt(job: garblet.Job, identities
 
 def test_a_call_that_is_wrong_leaves_no_receipt(job: garblet.Job, identities: Pair, tmp_path: Path) -> None:
     alice, bob = pair(job, identities, tmp_path)
-    with pytest.raises(garblet.InputError):
+    with pytest.raises(garblet.InputError) as wrong:
         alice.run(a=300)
+    assert wrong.value.receipt is None
     assert garblet.Receipt.load(tmp_path / "alice.jsonl") == []
     both(alice.abort, bob.abort)
 
@@ -617,7 +618,10 @@ def test_a_service_answers_as_often_as_its_rule_says(job: garblet.Job, identitie
         with pytest.raises(garblet.PeerError, match="the job has used up its runs; more are allowed in") as refusal:
             garblet.call(alice, job, b=4)
         assert refusal.value.hint == "its operator limits the runs: wait, or ask for more"
-    assert [receipt.has_result for receipt in garblet.Receipt.load(log)] == [True, True, False]
+    receipts = garblet.Receipt.load(log)
+    assert [receipt.has_result for receipt in receipts] == [True, True, False]
+    # The exception says which receipt is that of the call.
+    assert refusal.value.receipt == 3 and receipts[2].message == str(refusal.value)
     comparison = garblet.compare_receipts(tmp_path / "state/receipts.jsonl", log)
     assert (len(comparison.alike), comparison.differs) == (2, False)
     key = (tmp_path / "bob.pem").read_text().splitlines()[1]

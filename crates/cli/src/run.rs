@@ -99,7 +99,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let saved = options.stock.saved().values();
     let run = Run { program, settings, party, parties, identity, saved, session: None };
-    let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()));
+    let kept =
+        receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()).map(drop));
     // Give the results even if the receipt cannot be written.
     first_failure(ended.and_then(|outcome| options.tell(outcome, (program, settings, parties), &way.names)), kept)
 }

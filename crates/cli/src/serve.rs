@@ -309,8 +309,10 @@ impl<'a> Service<'a> {
         let run =
             Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved, session: None };
         let ended = session::compute_with(task, channel.into()).await;
-        let kept =
-            self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, names, ended.as_ref()));
+        let kept = self
+            .receipts
+            .as_ref()
+            .map_or(Ok(()), |receipts| receipts.add(&run, &watched, names, ended.as_ref()).map(drop));
         // If a receipt could not be written, give the result, and answer nobody else.
         let kept = kept.map_err(|failure| Failure { forbids_more_runs: true, ..failure });
         first_failure(kept, ended.and_then(|outcome| self.tell(&outcome)))

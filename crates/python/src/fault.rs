@@ -24,6 +24,8 @@ pub(crate) struct Fault {
     message: String,
     hint: Option<String>,
     party: Option<u16>,
+    /// The number of the receipt that the run has left.
+    receipt: Option<u64>,
     diagnostics: Vec<Diagnostic>,
     /// The error before this one, which Python shows with it.
     because: Option<Box<Fault>>,
@@ -38,6 +40,7 @@ impl Fault {
             message: message.to_string(),
             hint: None,
             party: None,
+            receipt: None,
             diagnostics: Vec::new(),
             because: None,
         }
@@ -68,6 +71,11 @@ impl Fault {
     /// Adds a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Fault { hint: Some(hint.into()), ..self }
+    }
+
+    /// Names the receipt of a run that has failed.
+    pub(crate) fn recorded(self, number: u64) -> Self {
+        Fault { receipt: Some(number), ..self }
     }
 
     /// Names the error before this one.
@@ -116,6 +124,9 @@ impl Fault {
         }
         let class = py.import("garblet.errors")?.getattr(format!("{:?}", self.class))?;
         let exception = class.call((&self.message, &self.hint), Some(&more))?;
+        if let Some(number) = self.receipt {
+            exception.setattr("receipt", number)?;
+        }
         if let Some(of) = &self.because {
             exception.setattr("__cause__", of.exception(py)?)?;
         }

@@ -108,8 +108,8 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
             Command::Close => {
                 let closing = working.unless_cancelled(party.part()).await.err().or(party.closing.take());
                 party.give_up().await;
-                let unrecorded = party.record_failure(&unfinished());
-                working.done(unrecorded.map_or(Ok(Answer::Closed(closing)), Err));
+                let recorded = party.record_failure(&unfinished());
+                working.done(recorded.map(|_| Answer::Closed(closing)));
                 break;
             }
             Command::Abort => break,
@@ -126,7 +126,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
     }
     commands.close();
     party.give_up().await;
-    if let Some(unrecorded) = party.record_failure(&unfinished()) {
+    if let Err(unrecorded) = party.record_failure(&unfinished()) {
         let _ = working.events.send(Event::Told(format!("warning: {}", unrecorded.message())));
     }
     // Whoever asked meanwhile still waits.
@@ -254,31 +254,34 @@ impl Active {
         self.record(closing.as_ref().map_or(Ok(()), Err)).err()
     }
 
-    /// Ends the session after a failure. If the receipt cannot be written, that is the error, and the failure its cause.
+    /// Ends the session after a failure, which then names its receipt. If the receipt cannot be written, that is the error, and the failure its cause.
     async fn fail(&mut self, fault: Fault) -> Fault {
         self.give_up().await;
         match self.record_failure(&fault) {
-            Some(unrecorded) => unrecorded.because(fault),
-            None => fault,
+            Err(unrecorded) => unrecorded.because(fault),
+            Ok(Some(number)) => fault.recorded(number),
+            Ok(None) => fault,
         }
     }
 
-    /// Writes the receipt, once.
+    /// Writes the receipt, once. Returns its number if this did so.
     ///
     /// *Errors*: it cannot be written.
-    fn record(&mut self, ended: Result<(), &Fault>) -> Result<(), Fault> {
-        let Some(recorder) = self.seat.recorder.take() else { return Ok(()) };
+    fn record(&mut self, ended: Result<(), &Fault>) -> Result<Option<u64>, Fault> {
+        let Some(recorder) = self.seat.recorder.take() else { return Ok(None) };
         let _ = self.events.send(Event::Records);
         let Seat { plan, party, way, .. } = &self.seat;
         let (added, told) = recorder.add((plan.program(), *party, plan.parties()), &way.names, ended);
         told.into_iter().for_each(|words| drop(self.events.send(Event::Told(words))));
-        added
+        added.map(Some)
     }
 
-    /// Writes the receipt of a run that was begun and has failed. Returns the reason why it could not be written.
-    fn record_failure(&mut self, fault: &Fault) -> Option<Fault> {
+    /// Writes the receipt of a run that was begun and has failed.
+    ///
+    /// *Errors*: as [`Active::record`].
+    fn record_failure(&mut self, fault: &Fault) -> Result<Option<u64>, Fault> {
         let is_begun = self.seat.recorder.as_ref().is_some_and(|recorder| recorder.begun);
-        if is_begun { self.record(Err(fault)).err() } else { None }
+        if is_begun { self.record(Err(fault)) } else { Ok(None) }
     }
 
     /// Tells the others that this party aborts, if anything is under way.

@@ -70,7 +70,7 @@ impl Recorder {
         self.watched.begin(ends, party);
     }
 
-    /// Adds the receipt durably. A run that has a result was only not closed in order, for the reason `ended`. Returns the messages about the log.
+    /// Adds the receipt durably. A run that has a result was only not closed in order, for the reason `ended`. Returns its number, and the messages about the log.
     ///
     /// *Errors*: a log that cannot be written.
     pub(crate) fn add(
@@ -78,7 +78,7 @@ impl Recorder {
         (program, party, parties): (&Program, Party, u16),
         names: &[(String, Fingerprint)],
         ended: Result<(), &Fault>,
-    ) -> (Result<(), Fault>, Vec<String>) {
+    ) -> (Result<u64, Fault>, Vec<String>) {
         let Recorder { receipts, settings, identity, saved, watched, result, .. } = self;
         let run = Run { program, settings: &settings, party, parties, identity, saved, session: None };
         let failure = ended.err().map(Fault::failure);

@@ -55,7 +55,7 @@ impl Session<'_> {
         let without = match result {
             Ok(Done::Computed(outcome)) => {
                 let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-                return receipts.add(&self.run(), &watched, &self.config.names, Ok(outcome));
+                return receipts.add(&self.run(), &watched, &self.config.names, Ok(outcome)).map(drop);
             }
             Ok(Done::Filled(_)) => return Ok(()),
             Err(Stopped::Refused(refusal)) => {
@@ -66,6 +66,6 @@ impl Session<'_> {
             Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, so the session was aborted")),
         };
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        receipts.add(&self.run(), &watched, &self.config.names, Err(&without))
+        receipts.add(&self.run(), &watched, &self.config.names, Err(&without)).map(drop)
     }
 }

@@ -109,7 +109,7 @@ impl Receipts {
         }
     }
 
-    /// Durably adds the receipt of a finished run.
+    /// Durably adds the receipt of a finished run. Returns its number.
     ///
     /// *Errors*: the log cannot be written.
     pub fn add(
@@ -118,9 +118,9 @@ impl Receipts {
         watched: &Watched,
         names: &[(String, Fingerprint)],
         ended: Result<&Outcome, &Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         let receipt = Receipt::of_ended(run, watched, names, ended, self.outputs)?;
-        let added = self.log.append(&receipt).map(drop);
+        let added = self.log.append(&receipt);
         added.map_err(|failure| failure.hint("the run did end, and its peer may have a receipt of it"))
     }
 }
