@@ -17,6 +17,7 @@ use super::{
     Receipt,
     chain::{self, Fault, Head, LINE_BYTES_MAX, Link, Tail},
     comparison::Comparison,
+    room::{self, RECEIPT_BYTES, reserve},
 };
 use crate::{
     configuration::make_folder, failure::Failure, job::JobDigest, output::tell, surface::Setting, whole_file::folder_of,
@@ -24,9 +25,6 @@ use crate::{
 
 /// The number of bytes read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
-
-/// The room for a receipt without outputs, of a run of many parties.
-pub(super) const RECEIPT_BYTES: u64 = 256 << 10;
 
 /// The longest wait while another program locks the log, and the time between attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,22 +77,29 @@ impl Log {
         Ok(log)
     }
 
-    /// Takes room on the disk for the receipt of the next run.
+    /// Takes room on the disk for the receipt of the next run, behind the last complete receipt.
     ///
     /// *Errors*: as [`Log::open`].
     pub(super) fn take_room(&self) -> Result<(), Failure> {
         let mut locked = self.locked(Instant::now())?;
         let file = &mut *locked.0;
-        self.end(file)?;
-        let length = file.metadata().map_err(|error| Failure::unwritable(&self.path, &error))?.len();
-        reserve(file, length, RECEIPT_BYTES).map_err(|error| {
-            let room = RECEIPT_BYTES >> 10;
-            let hint = format!(
-                "a receipt without outputs needs up to {room} KiB: free some, or give {}",
-                Setting::Receipts.with("FILE")
-            );
-            Failure::unwritable(&self.path, &error).hint(hint)
-        })
+        let end = self.end(file)?;
+        // Cutting it off later would give away the room behind it.
+        self.cut_torn(file, &end)?;
+        reserve(file, end.place, RECEIPT_BYTES)
+            .map_err(|error| Failure::unwritable(&self.path, &error).hint(room::advice(&error)))
+    }
+
+    /// Cuts off an incomplete receipt behind the last one. Returns whether there was one.
+    fn cut_torn(&self, file: &File, end: &End) -> Result<bool, Failure> {
+        let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
+        let torn = file.metadata().map_err(unwritable)?.len().saturating_sub(end.place);
+        if torn > 0 {
+            let (path, number) = (self.path.display(), end.head.number);
+            tell(&format!("{path}: cut off {torn} bytes of an incomplete receipt after receipt {number}"));
+            file.set_len(end.place).map_err(unwritable)?;
+        }
+        Ok(torn > 0)
     }
 
     /// Checks the end of a log, if there is one, as [`Log::open`] does. Writes nothing.
@@ -131,7 +136,7 @@ impl Log {
         Ok(is_there)
     }
 
-    /// Adds a receipt, without its outputs if they make it too long. Returns its number once it is on disk.
+    /// Adds a receipt, without its outputs if they make it too long or would use the room for receipts without. Returns its number once it is on disk.
     ///
     /// *Errors*: as [`Log::open`].
     pub fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
@@ -139,25 +144,28 @@ impl Log {
         let begin = Instant::now();
         let mut locked = self.locked(begin)?;
         let file = &mut *locked.0;
-        let End { head, place, is_open } = self.end(file)?;
-        let torn = file.metadata().map_err(unwritable)?.len() - place;
-        if torn > 0 {
-            let (path, number) = (self.path.display(), head.number);
-            tell(&format!("{path}: cut off {torn} bytes of an incomplete receipt after receipt {number}"));
-            file.set_len(place).map_err(unwritable)?;
+        let end = self.end(file)?;
+        if self.cut_torn(file, &end)? {
+            // This also gave away the room behind it. Without that, the line may still find some.
+            let _ = reserve(file, end.place, RECEIPT_BYTES);
         }
+        let End { head, place, is_open } = end;
         let (line, next) = self.line_behind(head, receipt)?;
-        // Cutting off what was written of a line would give away the room that was taken before the run, so ask for more room first.
-        let room = receipt.outputs.as_ref().map_or(Ok(()), |_| reserve(file, place, line.len() as u64 + 2));
-        let room = room.map_err(unwritable);
+        // Several processes may count on the same room, so outputs use none of it.
+        let bytes = line.len() as u64 + 2 + RECEIPT_BYTES;
+        let room = receipt.outputs.as_ref().map_or(Ok(()), |_| reserve(file, place, bytes)).map_err(unwritable);
         let mut write = |line: &str| {
             let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
             let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
-            written.and_then(|()| file.sync_all()).map_err(|error| {
+            let written = written.and_then(|()| file.sync_all());
+            if written.is_err() {
                 // Cut off a partial line now if possible, else when the next one is added.
                 let _ = file.set_len(place);
-                unwritable(error)
-            })
+            }
+            // For those who counted on the room that was used or cut off. They ask for it themselves before a run, so an error here is none.
+            let used = if written.is_ok() { line.len() as u64 } else { 0 };
+            let _ = reserve(file, place + used, RECEIPT_BYTES);
+            written.map_err(unwritable)
         };
         match room.and_then(|()| write(&line)) {
             Err(failure) if receipt.outputs.is_some() => {
@@ -190,16 +198,22 @@ impl Log {
         }
     }
 
-    /// The file, once no other thread of this process uses it and no other process has it locked. If another file is in its place now, or none, opens or
+    /// The file, once no other thread of this process uses it and no other process has it locked. If another file is in its place by then, or none, opens or
     /// creates that one. The caller has waited since `begin`.
     fn locked(&self, begin: Instant) -> Result<Locked<'_>, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if !is_at(&file, &self.path).map_err(unwritable)? {
-            *file = opened(&self.path).map_err(unwritable)?;
+        loop {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            if !is_at(&file, &self.path).map_err(unwritable)? {
+                *file = opened(&self.path).map_err(unwritable)?;
+            }
+            self.lock(&file, begin)?;
+            let locked = Locked(file);
+            // It may have been moved away while this waited.
+            if is_at(&locked.0, &self.path).map_err(unwritable)? {
+                return Ok(locked);
+            }
         }
-        self.lock(&file, begin)?;
-        Ok(Locked(file))
     }
 
     /// Waits for the lock on the file. Our processes hold it while they write a line; another program may hold it for any time.
@@ -256,24 +270,6 @@ impl Log {
     }
 }
 
-/// Takes room on the disk for bytes behind a place in a log, which changes no byte and not its length: a full disk is told before a run, not after it.
-///
-/// *Errors*: no room; what was taken before stays. File systems that cannot do this say nothing.
-#[cfg(target_os = "linux")]
-fn reserve(file: &File, place: u64, bytes: u64) -> io::Result<()> {
-    use rustix::{fs::FallocateFlags, io::Errno};
-    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, place, bytes) {
-        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
-        _ => Ok(()),
-    }
-}
-
-/// The same where the system has no such call.
-#[cfg(not(target_os = "linux"))]
-fn reserve(_: &File, _: u64, _: u64) -> io::Result<()> {
-    Ok(())
-}
-
 /// Opens a log, or creates it with a durable name, for its owner only.
 fn opened(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -281,7 +277,8 @@ fn opened(path: &Path) -> io::Result<File> {
     let file = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = options.create(true).open(path)?;
-            sync_folder(folder_of(path))?;
+            // A link may lead to another folder.
+            sync_folder(folder_of(&path.canonicalize()?))?;
             file
         }
         other => other?,

@@ -1,5 +1,7 @@
 //! Receipt logs that are torn, changed, and written by several processes that are killed.
 
+#[cfg(target_os = "linux")]
+mod room;
 mod sample;
 
 use std::{
@@ -15,7 +17,8 @@ use garblet::{Class, Protocol, circuit::diagnostic::controls_terminal, run_repor
 use super::{
     Ended, Receipt, Transcript,
     chain::{self, Head, Link},
-    log::{Log, RECEIPT_BYTES},
+    log::Log,
+    room::RECEIPT_BYTES,
     text::LogText,
 };
 use crate::failure::Failure;
