@@ -92,15 +92,21 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let receipts = options.receipts.open(settings.job.as_ref())?;
     let task = Task { plan, party, inputs, settings, progress: true, loaded, source, begins: None };
     let (met, identity) = (meet(settings, &way), way.tls.as_ref().map(Tls::fingerprint));
-    let mut watched = Watched::default();
+    let (mut watched, mut has_room) = (Watched::default(), true);
     let ended = match &receipts {
-        Some(_) => session::compute_watched(task, met, &mut watched),
+        Some(receipts) => {
+            // Others may have filled the disk, or moved the log away, while this party waited.
+            let ready = || receipts.take_room().inspect_err(|_| has_room = false);
+            session::compute_watched(task, met, &mut watched, ready)
+        }
         None => session::compute(task, met),
     };
     let saved = options.stock.saved().values();
     let run = Run { program, settings, party, parties, identity, saved, session: None };
+    // Without room nothing was run, and the failure says so.
+    let receipts = receipts.as_ref().filter(|_| has_room);
     let kept =
-        receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()).map(drop));
+        receipts.map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()).map(drop));
     // Give the results even if the receipt cannot be written.
     first_failure(ended.and_then(|outcome| options.tell(outcome, (program, settings, parties), &way.names)), kept)
 }

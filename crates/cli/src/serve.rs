@@ -3,13 +3,13 @@
 pub mod both;
 pub(crate) mod clients;
 
-use std::{path::PathBuf, thread::sleep, time::Duration};
+use std::{path::PathBuf, sync::Arc, thread::sleep, time::Duration};
 
 use garblet::{
     Filled, Party, Plan, Program, SavedValues,
     circuit::diagnostic::one_line,
     meet::Way,
-    net::{self, Channel, Hello, Listener, NetError, Tls},
+    net::{self, Channel, Hello, Listener, NetError, Refusal, Tls},
     run_report::PeerPart,
     wants_to_fill,
 };
@@ -31,6 +31,7 @@ use garblet_console::{
 };
 
 use clients::ClientArgs;
+use tokio::task::spawn_blocking;
 
 use crate::{meeting::Meeting, prepare::FillArgs, store::orders_text};
 
@@ -215,7 +216,7 @@ struct Service<'a> {
     settings: Settings,
     way: Way,
     folder: Folder,
-    receipts: Option<Receipts>,
+    receipts: Option<Arc<Receipts>>,
 }
 
 impl<'a> Service<'a> {
@@ -230,7 +231,7 @@ impl<'a> Service<'a> {
         let folder = options.stock.folder(&way)?;
         // Report a mistake in the order before waiting for a peer.
         folder.order(&settings.config()?, parties)?;
-        let receipts = options.receipts.open(None)?;
+        let receipts = options.receipts.open(None)?.map(Arc::new);
         Ok(Service { options, party, program, plan, inputs, settings, way, folder, receipts })
     }
 
@@ -246,7 +247,6 @@ impl<'a> Service<'a> {
             announce(listener.address());
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
-                self.receipts.as_ref().map_or(Ok(()), Receipts::take_room)?;
                 let channel = match listener.accept(&options).await {
                     Ok(channel) => channel,
                     Err(NetError::AcceptTimeout { .. }) => continue,
@@ -255,6 +255,12 @@ impl<'a> Service<'a> {
                 };
                 match self.greeted(channel).await {
                     Ok((channel, hello, watched)) => {
+                        // Without room for its receipt, this caller is refused; it may call again, and others too.
+                        if let Err(failure) = self.take_room(&hello).await {
+                            failure.report();
+                            channel.refuse(Refusal::Busy).await;
+                            continue;
+                        }
                         answered += 1;
                         known = wait_if_more(known, known_unfinished(&self.settings, &self.folder)).await;
                         if let Err(failure) = self.answer(channel, &hello, watched).await {
@@ -280,6 +286,16 @@ impl<'a> Service<'a> {
         };
         let hello = Hello::ahead(&mut channel).await?;
         Ok((channel, hello, watched))
+    }
+
+    /// Takes room for the receipt of the run that a peer asks for, if it gets one.
+    ///
+    /// *Errors*: the log cannot be written, or has no room.
+    async fn take_room(&self, hello: &Hello) -> Result<(), Failure> {
+        let Some(receipts) = self.receipts.clone().filter(|_| wants_to_fill(hello).is_none()) else { return Ok(()) };
+        // It may wait for another program that holds the log's lock.
+        let taken = spawn_blocking(move || receipts.take_room()).await;
+        taken.unwrap_or_else(|died| Err(Failure::no_result(died)))
     }
 
     async fn answer(&self, channel: Channel, hello: &Hello, watched: Watched) -> Result<(), Failure> {

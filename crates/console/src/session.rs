@@ -77,18 +77,26 @@ pub fn compute(task: Task<'_>, met: impl Future<Output = Result<Ends, Failure>>)
     })
 }
 
-/// The same as [`compute`], watching the channels' traffic even if the run ends without a result.
+/// The same as [`compute`], watching the channels' traffic even if the run ends without a result. `ready` is a last step before anything is sent.
 ///
-/// *Errors*: as [`compute`].
+/// *Errors*: as [`compute`], and those of `ready`.
 pub fn compute_watched(
     task: Task<'_>,
     met: impl Future<Output = Result<Ends, Failure>>,
     watched: &mut Watched,
+    ready: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     block_on(async {
         let stock = task.open_stock()?;
         let mut ends = met.await?;
         watched.begin(&mut ends, task.party);
+        if let Err(failure) = ready() {
+            match ends {
+                Ends::Channel(channel) => channel.abort().await,
+                Ends::Mesh(mesh) => mesh.abort(None).await,
+            }
+            return Err(failure);
+        }
         converse(task, ends, stock).await
     })
 }

@@ -172,6 +172,12 @@ fn an_answering_party_fills_stores_and_runs_its_program_whenever_the_peer_calls(
     assert!(refused.stderr.ends_with("hint: create and fill one with `garblet prepare`\n"), "{}", refused.stderr);
     let prepared = parties.connect(&address, &["prepare", LIBRARY, "--json"]).json();
     assert!(prepared["pieces"].as_u64().unwrap() > 60, "{prepared}");
+    // A caller whose receipt could not be written is refused; the next one is answered.
+    std::fs::write(&logs[0], "no receipt\n").expect("ours");
+    let ran = run(PROGRAM);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the peer refuses: it has reached its limit of sessions"), "{}", ran.stderr);
+    std::fs::write(&logs[0], "").expect("ours");
     let ran = run(PROGRAM);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "highest = 4100\n"), "{}", ran.stderr);
     // A program other than the answered one: both sides say so, and the next call is answered.
@@ -185,10 +191,11 @@ fn an_answering_party_fills_stores_and_runs_its_program_whenever_the_peer_calls(
     let served = finish(server);
     assert_eq!((served.status, &served.stdout[..]), (Some(0), "highest = 4100\nhighest = 4100\n"));
     assert!(served.stderr.contains("program digest"), "{}", served.stderr);
+    assert!(served.stderr.contains("server.jsonl: the last line: not a receipt"), "{}", served.stderr);
     let compared = garblet(&["receipts", "compare", &logs[0], &logs[1]]);
     let alike =
         |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run; each received what the other sent\n");
-    assert!(compared.stdout.contains(&alike(1, 2)) && compared.stdout.contains(&alike(3, 4)), "{}", compared.stdout);
+    assert!(compared.stdout.contains(&alike(1, 3)) && compared.stdout.contains(&alike(3, 5)), "{}", compared.stdout);
     assert_eq!(compared.status, Some(0), "{}", compared.stderr);
 }
 
