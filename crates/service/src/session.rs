@@ -247,6 +247,8 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
         if shared.farewells.is_closed() || shared.outbox.blocks(rule) {
             return Err(Refusal::Closed);
         }
+        // While the caller can still be told.
+        take_room(&offer, &request, &shared)?;
         // Before a program is started for the inputs: it rests after a run that does not come about.
         let stock = stock(&offer, rule, &request, &shared)?;
         let inputs = shared.ahead.inputs(&offer, rule, &request, &undecided).await;
@@ -338,6 +340,16 @@ fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &S
     Refusal::NoData
 }
 
+/// Takes room on the disk for the receipt of a run.
+///
+/// *Errors*: the refusal; the log says more, at most once a minute. The next caller may find room.
+fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
+    shared.receipts.take_room().map_err(|failure| {
+        no_data("no room for a receipt", offer, request, shared, &failure);
+        Refusal::Busy
+    })
+}
+
 /// Sends a caller the refusal.
 async fn refuse(channel: Channel, refusal: Refusal, shared: &Shared) -> Stopped {
     shared.farewells.tell(channel, refusal).await;
@@ -368,6 +380,8 @@ impl Beginning {
         let id = Some(&request.id[..]);
         let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
         let begun = session.begun().map_err(|_| Refusal::Closed)?;
+        // Others may have filled the disk since the caller came.
+        take_room(&offer, &request, &shared)?;
         counting.count(|| {
             if let Err((refusal, error)) = reserved.count(&request.id, &begun, clock().as_secs()) {
                 if refusal == Refusal::Closed {

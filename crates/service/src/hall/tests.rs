@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::mpsc::channel, thread::spawn};
 
 use garblet::{
-    net::{Caller, Hello, JOB, MESH, memory_pair},
+    net::{Caller, Hello, JOB, MESH, NetError, memory_pair},
     run_report::digest_text,
 };
 use garblet_console::{args::ProgramArgs, program, receipts::Receipts};
@@ -187,12 +187,33 @@ async fn a_task_that_panics_keeps_no_place() {
 async fn a_place_is_free_only_after_a_failed_receipt_has_closed_the_service() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut hall = hall(folder.path(), "session = \"2s\"");
-    fs::write(&hall.config().receipts, "no receipt\n").expect("ours");
-    let (caller, _theirs) = caller(&hall);
+    let (caller, mut theirs) = caller(&hall);
     hall.receive(caller);
+    Hello::ahead(&mut theirs).await.expect("a session that had room for its receipt");
+    fs::write(&hall.config().receipts, "no receipt\n").expect("ours");
     // Whatever else has happened, in any order, is not noted.
     while !matches!(next(&mut hall).await, Event::Left(_)) {}
     assert!(hall.shared.farewells.is_closed());
+}
+
+#[tokio::test]
+async fn a_caller_without_room_for_its_receipt_is_refused_and_the_next_is_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "");
+    fs::write(&hall.config().receipts, "no receipt\n").expect("ours");
+    let (first, mut theirs) = caller(&hall);
+    hall.receive(first);
+    let told = Hello::new("yao", 1, 2, [7; 32]).exchange(&mut theirs).await.expect_err("no room");
+    assert!(matches!(told, NetError::Refused { refusal: Refusal::Busy }), "{told}");
+    while !hall.of_peer.is_empty() {
+        let event = next(&mut hall).await;
+        hall.note(event);
+    }
+    assert!(!hall.shared.farewells.is_closed(), "no receipt was lost");
+    fs::write(&hall.config().receipts, "").expect("ours");
+    let (second, mut theirs) = caller(&hall);
+    hall.receive(second);
+    Hello::ahead(&mut theirs).await.expect("it begins");
 }
 
 /// Parties that are called and say nothing hold up neither the store nor the next try, and nobody calls the party that calls all others.
