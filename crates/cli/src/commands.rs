@@ -14,7 +14,20 @@ const EXIT_STATUS: &str = "Exit status: 0 success; 1 no result; 2 the call or on
 
 /// The `garblet` command. Returns its exit status.
 pub fn main() -> ExitCode {
+    survive_long_files();
     start(|cli: Cli| cli.command.run())
+}
+
+/// Makes a write beyond the limit on the length of files (`ulimit -f`) an error as every other: the system's signal would end the process, before the result
+/// of a run is given. Programs that this process starts have the signal as usual.
+fn survive_long_files() {
+    #[cfg(unix)]
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
+        use tokio::signal::unix::{SignalKind, signal};
+        let too_long = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+        // The handler does nothing, and stays when the runtime ends. If the system has no room for it, all is as before.
+        drop(runtime.block_on(async { signal(too_long) }));
+    }
 }
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.

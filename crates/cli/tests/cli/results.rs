@@ -247,3 +247,20 @@ fn results_that_cannot_be_written_are_failures() {
     let ran = garblet(&["convert", "lib:aes128", "/dev/full", "--format", "json"]);
     ran.fails(1, "error: /dev/full: cannot be written: no space left on device\n");
 }
+
+/// The signal of the system would end the process without a word.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_longer_than_the_limit_is_a_failure() {
+    let folder = Folder::new("results-limit");
+    let file = folder.path("aes.json");
+    let call = ["-c", "ulimit -f 1 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_garblet")];
+    let mut limited = std::process::Command::new("sh");
+    limited.args(call).args(["convert", "lib:aes128", &file, "--format", "json"]);
+    let ran = limited.current_dir(crate::invocation::root()).output().expect("the command starts");
+    let says = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(
+        (ran.status.code(), &says[..]),
+        (Some(1), &format!("error: {file}: cannot be written: file too large\n")[..])
+    );
+}
