@@ -270,7 +270,11 @@ impl FillArgs {
     ) -> Result<Filled, Failure> {
         let protocol = settings.config()?.protocol();
         if party.0 > 1 {
-            return Err(Failure::call(format!("--party {party}: {protocol} has parties 0 and 1")));
+            return Err(match protocol.is_mesh() {
+                true => Failure::call(format!("--party {party}: with --listen or --connect there are parties 0 and 1"))
+                    .hint("give --peers FILE for more"),
+                false => Failure::call(format!("--party {party}: {protocol} has parties 0 and 1")),
+            });
         }
         let folder = self.folder_for(self.order(protocol)?, mark(way)?);
         let filled = session::fill(settings, party, 2, &folder, meet(settings, way), (below, progress))?;

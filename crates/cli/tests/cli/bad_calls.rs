@@ -249,6 +249,11 @@ fn mistakes_are_reported_before_waiting_for_a_peer() {
         "error: --protocol bmr: only protocols for two parties can be served\n\
          hint: with several parties, fill the stores with garblet prepare PROGRAM --peers FILE\n",
     );
+    let third = ["--party", "2", "--insecure-plain-tcp", "--listen", "127.0.0.1:0"];
+    garblet(&[&["prepare", "lib:aes128", "--protocol", "gmw"], &store[..], &third].concat()).fails(
+        2,
+        "error: --party 2: with --listen or --connect there are parties 0 and 1\nhint: give --peers FILE for more\n",
+    );
     let read = ["run", "lib:add(4)", "--protocol", "lego", "--read", "c=kept"];
     garblet(&[&read, &store[..], &way].concat())
         .fails(2, "error: --read: the program has no input `c`\nhint: it has a, b\n");
