@@ -4,7 +4,7 @@
 //! detected. If counters cannot be read or written, everybody is refused.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -157,7 +157,9 @@ impl Counters {
         });
         let were_there = known.iter().any(|known| known.exists());
         let hint = || {
-            let records = known.iter().filter(|known| known.exists()).map(|known| format!(" and {}", known.display()));
+            // Without a link both are the same.
+            let known: BTreeSet<_> = known.iter().filter(|known| known.exists()).collect();
+            let records = known.iter().map(|known| format!(" and {}", known.display()));
             let anew = "restore their latest state; to start again from zero, and forget all counts, remove";
             format!("{anew} {}{}", path.display(), records.collect::<String>())
         };
