@@ -23,7 +23,15 @@ pub fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Fai
 /// Creates the folder of a file, for its owner only.
 pub fn make_folder(path: &Path) -> Result<(), Failure> {
     match path.parent() {
-        Some(folder) => make_own_folder(folder).map_err(|e| Failure::unwritable(folder, &e)),
+        Some(folder) => make_own_folder(folder).map_err(|error| {
+            // The system says that a file exists, or that something is no directory, but not what.
+            match folder.ancestors().find(|above| above.symlink_metadata().is_ok()) {
+                Some(above) if !above.is_dir() => {
+                    Failure::no_result(format!("{}: cannot be made: {} is no folder", path.display(), above.display()))
+                }
+                _ => Failure::unwritable(folder, &error),
+            }
+        }),
         None => Ok(()),
     }
 }
@@ -178,6 +186,18 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_file_in_place_of_a_folder_is_named() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let file = scratch.path().join("good");
+        std::fs::write(&file, "").expect("a file");
+        for below in ["x", "x/y"] {
+            let path = file.join(below);
+            let says = format!("{}: cannot be made: {} is no folder", path.display(), file.display());
+            assert_eq!(make_folder(&path).expect_err("refused").message, says);
+        }
+    }
 
     #[test]
     fn a_group_with_other_members_is_not_the_users_own() {

@@ -44,12 +44,31 @@ impl StoreKey {
         let written = || {
             // Its mode is 600, and it is removed if it does not get the name.
             let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
+            // Drafts that nobody has locked are removed as left over.
+            let _ = draft.as_file().try_lock();
             draft.write_all(&self.0)?;
             draft.as_file().sync_all()?;
-            draft.persist_noclobber(path)?;
+            match draft.persist_noclobber(path) {
+                Err(failed) if cannot_name(&failed.error) => self.write_new(path)?,
+                named => drop(named?),
+            }
             sync_name(path)
         };
         written().map_err(|source| StoreError::Io { doing: "cannot write", path: path.into(), source })
+    }
+
+    /// Writes the key to a new file under its final name, for a file system that can give a written file no name unless that is free. A crash meanwhile
+    /// leaves a file that is too short, which is refused as a key.
+    #[cfg(feature = "database")]
+    fn write_new(&self, path: &Path) -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        // It is ours, as nobody else could make it.
+        let written = file.write_all(&self.0).and_then(|()| file.sync_all());
+        written.inspect_err(|_| drop(fs::remove_file(path)))
     }
 
     /// Reads a key that [`save`](StoreKey::save) wrote, or any file of 32 random bytes.
@@ -57,12 +76,20 @@ impl StoreKey {
     /// *Errors*: [`StoreError::KeyMissing`]; [`StoreError::Exposed`] if others on this machine may read it;
     /// [`StoreError::KeyMalformed`] if it has another length.
     pub fn load(path: &Path) -> Result<Self, StoreError> {
-        let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound => StoreError::KeyMissing { path: path.into() },
+        let failed = |source: io::Error| match (source.kind(), fs::read_link(path)) {
+            (io::ErrorKind::NotFound, Err(_)) => StoreError::KeyMissing { path: path.into() },
+            (io::ErrorKind::NotFound, Ok(target)) => {
+                let source = io::Error::other(format!("it is a link to {}, which does not exist", target.display()));
+                StoreError::Io { doing: "cannot read", path: path.into(), source }
+            }
             _ => StoreError::Io { doing: "cannot read", path: path.into(), source },
         };
         let file = fs::File::open(path).map_err(failed)?;
-        check_mode(path, &file.metadata().map_err(failed)?, 0o600)?;
+        let there = file.metadata().map_err(failed)?;
+        if there.is_dir() {
+            return Err(failed(io::Error::other("it is a folder, expected a file")));
+        }
+        check_mode(path, &there, 0o600)?;
         let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_BYTES + 1));
         file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         let malformed = |got: String| StoreError::KeyMalformed { path: path.into(), got };
@@ -90,6 +117,13 @@ impl StoreKey {
     }
 }
 
+/// Returns whether a file system could not give a file a name only if it is free: it has neither such a renaming nor hard links.
+#[cfg(feature = "database")]
+fn cannot_name(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::OpenOptions;
@@ -115,6 +149,34 @@ mod tests {
             assert!(error.to_string().contains("mode 604, expected 600"), "{error}");
             assert!(matches!(error, StoreError::Exposed { expected: 0o600, .. }));
         }
+    }
+
+    /// As on a file system that renames no file without replacing another, and has no hard links.
+    #[test]
+    fn a_key_that_is_written_under_its_name_is_private_and_overwrites_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store.key");
+        let keys = [1, 2].map(|seed| StoreKey::generate(&mut StdRng::seed_from_u64(seed)));
+        keys[0].write_new(&path).expect("written");
+        let again = keys[1].write_new(&path).expect_err("it is there");
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        assert!(StoreKey::load(&path).expect("private").0 == keys[0].0);
+        assert!(cannot_name(&io::ErrorKind::Unsupported.into()) && !cannot_name(&again));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_nowhere_and_a_folder_are_named_as_such() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).expect("a link");
+        let failed = |path: &Path| {
+            StoreKey::load_or_create(path, &mut StdRng::seed_from_u64(0)).err().expect("refused").to_string()
+        };
+        let says = failed(&link);
+        assert!(says.ends_with("it is a link to nowhere, which does not exist"), "{says}");
+        let says = failed(folder.path());
+        assert!(says.ends_with("it is a folder, expected a file"), "{says}");
     }
 
     #[test]
