@@ -1,7 +1,7 @@
 //! The receipt file: one process at a time appends to it durably, and replaces a torn last line.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError, read_link},
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
@@ -20,7 +20,12 @@ use super::{
     room::{self, RECEIPT_BYTES, reserve},
 };
 use crate::{
-    configuration::make_folder, failure::Failure, job::JobDigest, output::tell, surface::Setting, whole_file::folder_of,
+    configuration::make_folder,
+    failure::{Failure, reason},
+    job::JobDigest,
+    output::tell,
+    surface::Setting,
+    whole_file::folder_of,
 };
 
 /// The number of bytes read at once from the end.
@@ -71,6 +76,7 @@ impl Log {
     /// *Errors*: the file cannot be written, has no room for a receipt, or ends in something other than a receipt or the beginning of one.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
+        folder_to_write(path)?;
         let file = opened(path).map_err(|error| Failure::unwritable(path, &error))?;
         let log = Log { path: path.into(), file: Mutex::new(file) };
         log.take_room()?;
@@ -102,18 +108,20 @@ impl Log {
         Ok(torn > 0)
     }
 
-    /// Checks the end of a log, if there is one, as [`Log::open`] does. Writes nothing.
+    /// Checks the end of a log as [`Log::open`] does, or that it can be made if there is none. Writes nothing.
     ///
-    /// *Errors*: the file cannot be read or written, or ends in something other than a receipt or the beginning of one.
+    /// *Errors*: the file cannot be read, written or made, or ends in something other than a receipt or the beginning of one.
     pub(super) fn check(path: &Path) -> Result<(), Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(path, &error);
         match path.metadata() {
             // A link to nowhere, too: the file is made there.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return check_can_be_made(path);
+            }
             _ => check_is_file(path).map_err(unwritable)?,
         }
         let file = match OpenOptions::new().read(true).write(true).open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return check_can_be_made(path),
             file => file.map_err(unwritable)?,
         };
         let log = Log { path: path.into(), file: Mutex::new(file) };
@@ -286,6 +294,46 @@ fn opened(path: &Path) -> io::Result<File> {
     // Pipes and devices do not store anything.
     check_is_file(path)?;
     Ok(file)
+}
+
+/// The most links from a log to another, as in the system.
+const LINKS_MAX: usize = 40;
+
+/// The folder in which a log is, or is made: that of the file to which a link leads.
+///
+/// *Errors*: a link leads to a folder that does not exist; only the folders in the path of the log itself are made.
+fn folder_to_write(path: &Path) -> Result<PathBuf, Failure> {
+    let mut place = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = read_link(&place) else { break };
+        place = folder_of(&place).join(target);
+    }
+    let folder = folder_of(&place);
+    if place != path && !folder.exists() {
+        let (path, place, folder) = (path.display(), place.display(), folder.display());
+        let what =
+            format!("{path}: cannot be written: it is a link to {place}, but the folder {folder} does not exist");
+        return Err(Failure::no_result(what).hint("make this folder, or let the link name another file"));
+    }
+    Ok(folder.into())
+}
+
+/// Checks that a log that is not there can be made, with the folders that are missing.
+///
+/// *Errors*: the first folder above it that is there cannot be written, or is no folder.
+fn check_can_be_made(path: &Path) -> Result<(), Failure> {
+    use rustix::fs::{Access, access};
+    let folder = folder_to_write(path)?;
+    let above = folder.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("."));
+    let writable = match above.metadata() {
+        Ok(there) if there.is_dir() => access(above, Access::WRITE_OK | Access::EXEC_OK).map_err(io::Error::from),
+        Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+        Err(error) => Err(error),
+    };
+    writable.map_err(|error| {
+        let (path, above) = (path.display(), above.display());
+        Failure::no_result(format!("{path}: cannot be made in {above}: {}", reason(&error)))
+    })
 }
 
 /// Returns whether a path names an open file.

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::Write as _,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
     process::Command,
     time::Duration,
@@ -123,4 +123,60 @@ fn a_limit_on_the_length_of_files_is_told_ahead_and_outputs_use_no_room_of_recei
     let (links, ..) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
     assert_eq!(links.into_iter().map(|link| link.receipt).collect::<Vec<_>>(), [receipt(1), with_outputs(2, 50 << 10)]);
     log.take_room().expect("there is still room for one");
+}
+
+#[test]
+fn a_link_to_a_missing_folder_is_told_ahead() {
+    let (folder, path) = scratch();
+    let target = folder.path().join("missing/dir/x.jsonl");
+    symlink(&target, &path).expect("a link");
+    let says = format!(
+        "{}: cannot be written: it is a link to {}, but the folder {} does not exist",
+        path.display(),
+        target.display(),
+        folder.path().join("missing/dir").display()
+    );
+    for failure in [Log::check(&path).err(), Log::open(&path).err()] {
+        assert_eq!(failure.map(|failure| failure.message).as_deref(), Some(&says[..]));
+    }
+    fs::create_dir_all(folder.path().join("missing/dir")).expect("made");
+    Log::check(&path).expect("it can be made");
+    assert!(!target.exists(), "a check makes nothing");
+    assert_eq!(Log::open(&path).and_then(|log| log.append(&receipt(1))), Ok(1));
+    assert!(target.exists());
+}
+
+#[test]
+fn a_log_in_a_folder_that_cannot_be_written_is_told_ahead() {
+    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+    let (folder, path) = scratch();
+    fs::write(folder.path().join("file"), "text").expect("written");
+    let below = folder.path().join("file/receipts.jsonl");
+    let failure = Log::check(&below).expect_err("no folder");
+    assert!(failure.message.ends_with("file: not a directory"), "{}", failure.message);
+    let below = folder.path().join("new/below/receipts.jsonl");
+    for path in [&path, &below] {
+        Log::check(path).expect("it can be made");
+    }
+    // The superuser may write in any folder except such a one.
+    let opened = File::open(folder.path()).expect("there");
+    let set = |flag: bool| {
+        let flags = ioctl_getflags(&opened)?;
+        ioctl_setflags(&opened, if flag { flags | IFlags::IMMUTABLE } else { flags - IFlags::IMMUTABLE })
+    };
+    let mode = |mode| fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(mode));
+    if set(true).is_err() {
+        mode(0o500).expect("ours");
+        if rustix::process::geteuid().is_root() {
+            mode(0o700).expect("ours");
+            return writeln!(std::io::stderr(), "SKIPPED: no folder can be made immutable").expect("standard error");
+        }
+    }
+    let failures = [&path, &below].map(|path| Log::check(path).err());
+    let _ = set(false);
+    mode(0o700).expect("ours");
+    for failure in failures {
+        let message = failure.expect("it cannot be made").message;
+        assert!(message.contains("receipts.jsonl: cannot be made in "), "{message}");
+    }
 }
