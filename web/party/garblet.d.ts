@@ -444,7 +444,7 @@ export function keep(values: Kept): void;
 /** Returns all that is kept, which is nothing where the browser stores nothing for the page. Any page of this origin can have changed it. Throws a `GarbletError` if the browser cannot read it: it may be there all the same, so change nothing then. */
 export function kept(): Kept;
 
-/** Forgets what is kept under these names, or all if there are none. */
+/** Forgets what is kept under these names, or all if there are none. Throws a `GarbletError` if the browser still keeps it. */
 export function forget(...names: (keyof Kept)[]): void;
 
 /** Computes as both parties, in this page, without a peer, for experiments. It protects nothing. */

@@ -220,15 +220,20 @@ function stored() {
   }
 }
 
-/** Forgets what is kept under these names, or all. */
+/** Forgets what is kept under these names, or all. *Errors*: the browser still keeps it. */
 export function forget(...names) {
   const known = Object.keys(KEPT);
   const other = names.find((name) => !known.includes(name));
   if (other !== undefined) throw new GarbletError(`forget: expected ${known.join(" or ")}, got ${JSON.stringify(other)}`, "see garblet.d.ts");
-  try {
-    for (const name of names.length === 0 ? known : names) localStorage.removeItem(KEPT[name]);
-  } catch {
-    // A browser that keeps nothing has nothing to forget.
+  const storage = stored();
+  // A browser that stores nothing for the page has nothing to forget.
+  if (storage === undefined) return;
+  for (const name of names.length === 0 ? known : names) {
+    try {
+      storage.removeItem(KEPT[name]);
+    } catch (error) {
+      throw new GarbletError(`${name}: the browser still keeps it: ${error.message}`, "remove what this site has stored, in the browser's settings");
+    }
   }
 }
 

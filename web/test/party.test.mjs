@@ -108,6 +108,22 @@ test("of two values both are kept, or what was kept before", LIMIT, () => {
   assert.deepEqual(garblet.kept(), { identity: "new", receipts: "y" });
 });
 
+test("what the browser cannot remove is not called forgotten", LIMIT, () => {
+  room = 40;
+  garblet.keep({ identity: "a key", receipts: "a log" });
+  const { removeItem } = localStorage;
+  localStorage.removeItem = (key) => {
+    if (key === "garblet-receipts") throw new Error("storage is damaged");
+    removeItem(key);
+  };
+  const unchanged = { name: "GarbletError", message: "receipts: the browser still keeps it: storage is damaged", hint: "remove what this site has stored, in the browser's settings" };
+  assert.throws(() => garblet.forget(), unchanged);
+  assert.deepEqual(garblet.kept(), { identity: undefined, receipts: "a log" });
+  localStorage.removeItem = removeItem;
+  garblet.forget("receipts");
+  assert.deepEqual(garblet.kept(), { identity: undefined, receipts: undefined });
+});
+
 test("while old values are put back, the browser has the old or the new ones", LIMIT, () => {
   const old = { identity: "an old identity", receipts: "old" };
   const given = { identity: "new", receipts: "x".repeat(99) };

@@ -105,8 +105,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let run = Run { program, settings, party, parties, identity, saved, session: None };
     // Without room nothing was run, and the failure says so.
     let receipts = receipts.as_ref().filter(|_| has_room);
-    let kept =
-        receipts.map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()).map(drop));
+    let kept = receipts.map_or(Ok(()), |receipts| receipts.add(&run, &watched, &way.names, ended.as_ref()).map(drop));
     // Give the results even if the receipt cannot be written.
     first_failure(ended.and_then(|outcome| options.tell(outcome, (program, settings, parties), &way.names)), kept)
 }
