@@ -95,7 +95,7 @@ fn compiled(
 }
 
 /// The program of a tree, some of whose functions are bound to circuits. Where the source asks for few layers and the program with few gates
-/// has no more of them, it is that one.
+/// has no more of them, it is that one, as far as they are compared.
 fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, SourceError> {
     let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function")) };
     let with_aim = |aim| lower_to((name, file), (tree, aim), main, options, bound);
@@ -104,9 +104,18 @@ fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]
         return Ok(few_gates);
     }
     let few_layers = with_aim(Aim::Depth)?;
-    let fewer = few_layers.stats().and_depth < few_gates.stats().and_depth;
+    // Layers are counted gate by gate, instance by instance.
+    let gates = |program: &Program| {
+        let counts = program.counts();
+        counts.and + counts.xor
+    };
+    let is_large = [&few_gates, &few_layers].into_iter().any(|program| gates(program) > COMPARED_GATES);
+    let fewer = is_large || few_layers.stats().and_depth < few_gates.stats().and_depth;
     Ok(if fewer { few_layers } else { few_gates })
 }
+
+/// The most gates of programs whose layers are compared, which takes less than a second.
+const COMPARED_GATES: u64 = 1 << 25;
 
 /// As [`lower`], with one aim.
 fn lower_to(

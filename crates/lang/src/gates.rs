@@ -76,7 +76,13 @@ pub(crate) fn build(
         }
         let before = gates.builder.and_count();
         let bits = match nodes[at] && !absorbed[at] {
-            true if recorded.is_sum() => gates.sum(recorded, &all, &absorbed),
+            true if recorded.is_sum() => {
+                let terms = gates.terms(recorded, &all, &absorbed);
+                // Each full adder looks for the earliest wires among all of its column.
+                budget.work((terms.len() * terms.len()) as u64 * TERM_WORK);
+                budget.check()?;
+                gates.sum(recorded, &terms)
+            }
             true => gates.operation(recorded),
             false => Vec::new(),
         };
@@ -122,6 +128,9 @@ impl Recorded {
         u64::from(widest.ilog2()) + 1
     }
 }
+
+/// The work of a pair of terms of one sum.
+const TERM_WORK: u64 = 4;
 
 /// As [`Recorded::depth_factor`], with a known operand.
 const KNOWN_FACTOR: u64 = 3;
@@ -212,8 +221,8 @@ impl Gates {
         Value { bits, signed: operand.signed }
     }
 
-    /// Builds a sum, with all the terms of the sums that it alone reads, column by column.
-    fn sum(&mut self, recorded: &Recorded, all: &[Recorded], absorbed: &[bool]) -> Vec<Bit> {
+    /// The terms of a sum, with those of the sums that it alone reads.
+    fn terms(&self, recorded: &Recorded, all: &[Recorded], absorbed: &[bool]) -> Vec<Value> {
         let mut open: Vec<&Operand> = recorded.operands.iter().rev().collect();
         let mut terms = Vec::new();
         while let Some(operand) = open.pop() {
@@ -222,6 +231,11 @@ impl Gates {
                 _ => terms.push(self.value(operand)),
             }
         }
+        terms
+    }
+
+    /// Builds a sum of these terms, column by column.
+    fn sum(&mut self, recorded: &Recorded, terms: &[Value]) -> Vec<Bit> {
         if terms.len() == 2 {
             return self.operation(recorded);
         }

@@ -179,24 +179,33 @@ impl Recorded {
     }
 }
 
+/// The most terms of a sum. The work of building it grows with their square.
+const MOST_TERMS: usize = 1 << 11;
+
 /// The nodes that are whole sums, read only by another sum. For few layers, sums that wrap around are among them, where the other one wraps around
 /// no later.
 pub(crate) fn absorbed(all: &[Recorded], needed: &[bool], wanted: &[Extent], aim: Aim) -> Vec<bool> {
     let mut readers = vec![0u32; all.len()];
     let mut absorbed = vec![false; all.len()];
+    let mut terms = vec![1; all.len()];
     wanted.iter().for_each(|extent| readers[extent.node as usize] += 1);
-    for recorded in all.iter().zip(needed).filter(|(_, needed)| **needed).map(|(recorded, _)| recorded) {
+    for (at, recorded) in all.iter().enumerate().filter(|(at, _)| needed[*at]) {
+        let mut own = 0;
         for &Operand { from, start, len, .. } in &recorded.operands {
+            own += 1;
             let Origin::Local(node) = from else { continue };
-            let read = &all[node as usize];
-            readers[node as usize] += 1;
+            let (node, read) = (node as usize, &all[node as usize]);
+            readers[node] += 1;
             let whole = start == 0 && len == read.width;
             let is_exact = match aim {
                 Aim::Size => read.kind == Kind::Add,
                 Aim::Depth => read.kind == Kind::Add || recorded.width <= read.width,
             };
-            absorbed[node as usize] = whole && recorded.is_sum() && read.is_sum() && is_exact;
+            let fits = own + terms[node] <= MOST_TERMS;
+            absorbed[node] = whole && recorded.is_sum() && read.is_sum() && is_exact && fits;
+            own += if absorbed[node] { terms[node] - 1 } else { 0 };
         }
+        terms[at] = own;
     }
     absorbed.iter().zip(readers).map(|(&absorbed, readers)| absorbed && readers == 1).collect()
 }
