@@ -10,6 +10,9 @@ pub(crate) const MAX_BYTES: u64 = 1 << 30;
 /// The most input wires of a component, and of a program. They have no bytes each, so a file's length does not limit them.
 pub(crate) const MAX_INPUT_WIRES: u64 = 1 << 26;
 
+/// Advice on too many input wires.
+pub(crate) const FEWER_INPUT_WIRES: &str = "let the inputs have fewer bits in all";
+
 /// Checks the number of input wires of `whose` component or program.
 ///
 /// *Errors*: more than [`MAX_INPUT_WIRES`].

@@ -4,6 +4,8 @@ use std::io::BufRead;
 
 use garblet_circuit::diagnostic::Diagnostic;
 
+use crate::whole::FEWER_INPUT_WIRES;
+
 /// The bytes that are in memory at once.
 const PART: usize = 1 << 16;
 
@@ -35,15 +37,19 @@ impl<'a> Bytes<'a> {
         self.before + self.next as u64
     }
 
-    /// A diagnostic about a byte where a whole file would exceed a limit.
+    /// A diagnostic about a byte from which on inputs have more wires than a program may have.
     pub(super) fn limit_at(&self, at: u64, message: impl std::fmt::Display) -> Diagnostic {
-        Diagnostic::new(self.file, format!("byte {}: {message}", at + 1))
+        self.at_byte(at, message).hint(FEWER_INPUT_WIRES)
     }
 
     /// A diagnostic about a byte.
     pub(super) fn error_at(&self, at: u64, message: impl std::fmt::Display) -> Diagnostic {
-        self.limit_at(at, message)
+        self.at_byte(at, message)
             .hint("the file is damaged or incomplete: fetch it again, or make it again with garblet convert")
+    }
+
+    fn at_byte(&self, at: u64, message: impl std::fmt::Display) -> Diagnostic {
+        Diagnostic::new(self.file, format!("byte {}: {message}", at + 1))
     }
 
     /// The next byte; none at the end of the file.

@@ -6,6 +6,7 @@ use garblet_circuit::Party;
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
+use zeroize::Zeroizing;
 
 use super::leaky::Leaky;
 use crate::{
@@ -79,7 +80,7 @@ impl<C: Conduct<Step>> Ground<C> {
     ) -> Result<Packed, ProtocolError> {
         let [of_own, of_peer] = [self.party, self.peer()].map(|party| self.domain(party, Place::BucketBits, number));
         let (bits, delta) = (peers.bits(), self.delta.block());
-        let mut message = open(&of_own, &bits, &peers);
+        let mut message = Zeroizing::new(open(&of_own, &bits, &peers));
         let mut told = vec![0; opened_bytes(own.len())];
         if self.party == EVALUATOR {
             self.send(session, Step::BucketBits, &mut message).await?;
@@ -105,7 +106,11 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// The rows of a batch.
+    ///
+    /// # Panics
+    /// If there is one row alone, to which nothing would be joined.
     pub(crate) fn of(batch: Batch) -> Self {
+        assert!(batch.bucket >= 2, "buckets of {}", batch.bucket);
         Rows { length: batch.triples as usize, count: batch.bucket as usize, all: batch.leaky() as usize }
     }
 
