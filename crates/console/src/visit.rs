@@ -362,7 +362,7 @@ pub fn unanswered(kept: &mut Kept, rejected: &Rejected, ways: &[(Server, String)
         kept.end(None);
     }
     let hint = match rejected {
-        Rejected::Unanswered { generator, cloud } if [generator, cloud].into_iter().any(|said| is_old(said)) => {
+        Rejected::Unanswered { generator, cloud } if is_behind([generator, cloud]) => {
             format!(
                 "if this client has lost what it kept, or has it in several places, {} counts from the clock on, behind which all their counters should be; if the visit ran \
              after all and you give the input again, it counts twice",
@@ -376,11 +376,8 @@ pub fn unanswered(kept: &mut Kept, rejected: &Rejected, ways: &[(Server, String)
     Failure::no_result(format!("{rejected}{}", ways.collect::<String>())).hint(hint)
 }
 
-/// Returns whether a server has had a higher counter.
-fn is_old(said: &Said) -> bool {
-    match said {
-        Said::Refusal(refusal) => refusal.reason == Reason::OldCounter,
-        Said::Unproven(reason) => *reason == Reason::OldCounter,
-        _ => false,
-    }
+/// Returns whether a server proves that it has had a higher counter, and none has an answer.
+fn is_behind(said: [&Said; 2]) -> bool {
+    let is_old = |said: &&Said| matches!(said, Said::Refusal(refusal) if refusal.reason == Reason::OldCounter);
+    said.iter().any(is_old) && !said.contains(&&Said::Answer)
 }

@@ -4,7 +4,7 @@ const SERVERS = ["generator", "cloud"];
 /** The replies that are no refusals. */
 const OTHERS = ["answer", "silent", "invalid"];
 /** What to do about a counter: it is the time of a clock. */
-const CLOCK = "Look at the clock of this device, and put it right if it is wrong. Then choose “Stop waiting” and try again. If the clock of another device of yours was ahead, do so up to nine times: each time this device counts further ahead. If that does not help, ask the people who run the servers.";
+const CLOCK = "Look at the clock of this device. If it was behind, put it right, choose “Stop waiting” and try again; try again too if you have used another device since. If that does not help, the clock of one of your devices was ahead: ask the people who run the servers.";
 
 /** The reasons for which a server refuses. */
 const REASONS = {

@@ -8,8 +8,6 @@ const STATE = "map";
 const COORDINATE = 8;
 /** The most times that an input is dealt, if friends are faster. */
 const ATTEMPTS = 8;
-/** How far a device counts ahead of its clock after a refused counter, in milliseconds: an hour, and each further time so many times as far. */
-const AHEAD = { first: 3_600_000, growth: 16, most: 2 ** 50 };
 
 /** The invitations in a link's fragment, as texts; none if there are none. */
 export function invitationsOf(fragment) {
@@ -126,14 +124,9 @@ export class Person {
     return this.alone(() => this.settle(more), more);
   }
 
-  /** Waits no longer for the answers to what was begun: whether it was done stays unknown, and so does the place if that was to change. If a server has refused it for its counter, this device then counts further ahead. */
+  /** Waits no longer for the answers to what was begun: whether it was done stays unknown, and so does the place if that was to change. */
   letGo() {
-    return this.alone(() => {
-      const { begun, ahead = 0 } = read(this.name) ?? {};
-      const spot = begun?.program === "place" ? { spot: undefined } : {};
-      const further = begun?.isLate ? { ahead: Math.min(AHEAD.most, Math.max(AHEAD.first, ahead * AHEAD.growth)) } : {};
-      this.keep({ begun: undefined, ...spot, ...further });
-    });
+    return this.alone(() => this.keep({ begun: undefined, ...(this.unanswered === "place" ? { spot: undefined } : {}) }));
   }
 
   /** Deletes all that this device keeps of the person. */
@@ -151,9 +144,8 @@ export class Person {
     // another device of the person may have moved it since.
     await this.settle(more);
     const inputs = program === "place" ? spotBits(spot) : bitsOf(0, 1);
-    // Other devices of the person have counted too, some by a clock that was ahead. A clock before 1970 counts for nothing.
-    const { ahead = 0 } = read(this.name) ?? {};
-    const receipt = this.receipt().withCounter(BigInt(Math.max(0, Date.now()) + ahead));
+    // Other devices of the person have counted too. A clock before 1970 counts for nothing.
+    const receipt = this.receipt().withCounter(BigInt(Math.max(0, Date.now())));
     const written = Job.decode(fromBase64(this.town.jobs[program][this.number]));
     // The version that was seen last; before the first the servers tell it.
     const job = receipt.version > 0n ? written.atVersion(STATE, receipt.version) : written;
@@ -183,7 +175,6 @@ export class Person {
     } catch (error) {
       // Both servers prove that it was not done. Of any other error it may have been, or may be yet: it stays, to be asked about again.
       if (error.isNeverRun) this.keep({ begun: undefined });
-      else if (isLate(error)) this.keep({ begun: { ...read(this.name)?.begun, isLate: true } });
       throw error;
     }
   }
@@ -200,9 +191,6 @@ export class Person {
     write(this.name, { ...kept, ...news });
   }
 }
-
-/** Returns whether a server proves that it has had a higher counter of this person. */
-const isLate = ({ replies = {} }) => Object.values(replies).some(({ code, isProven }) => isProven && code === "old-counter");
 
 const FRAMES = ["saved", "toGenerator", "toCloud"];
 const texts = (kept) => Object.fromEntries(FRAMES.map((name) => [name, toBase64(kept[name])]));

@@ -85,7 +85,10 @@ impl Kept {
     ///
     /// *Errors*: it was changed.
     pub fn read(place: &Path, text: &str) -> Result<Kept, Failure> {
-        let spoilt = |error: serde_json::Error| spoilt(&format!("{}: {error}", place.display()));
+        // Without the error's own words, which may have a secret of the text in them.
+        let spoilt = |error: serde_json::Error| {
+            spoilt(&format!("{}: line {}, column {}", place.display(), error.line(), error.column()))
+        };
         let Stated { format } = serde_json::from_str(text).map_err(spoilt)?;
         check_format(format, FORMAT).map_err(|other| Failure::other_format(place, other))?;
         serde_json::from_str(text).map_err(spoilt)
