@@ -52,12 +52,14 @@ fn unmark(value: &mut Value, ty: Option<&Type>) -> bool {
         Value::Object(members) => match ty {
             Some(Type::Record(fields)) => members.iter_mut().all(|(name, member)| {
                 let field = fields.iter().find(|(field, _)| field == name);
-                unmark(member, field.map(|(_, ty)| ty))
+                unmark(member, field.map(|(_, ty)| ty).or_else(|| in_words(name)))
             }),
-            Some(Type::Enum(variants)) => members.iter_mut().all(|(name, member)| {
-                let variant = variants.iter().find(|(variant, _)| variant == name);
-                unmark_fields(member, variant.map_or(&[], |(_, types)| types))
-            }),
+            Some(Type::Enum(variants)) => {
+                members.iter_mut().all(|(name, member)| match variants.iter().find(|(variant, _)| variant == name) {
+                    Some((_, types)) => unmark_fields(member, types),
+                    None => unmark(member, in_words(name)),
+                })
+            }
             // As `{"text": ".."}` and `{"hex": ".."}`.
             _ => members.values_mut().all(|member| unmark(member, Some(&TEXT))),
         },
@@ -74,6 +76,11 @@ fn unmark_fields(value: &mut Value, types: &[Type]) -> bool {
         (value, [ty]) => unmark(value, Some(ty)),
         (value, _) => unmark(value, None),
     }
+}
+
+/// The type behind the word of a value in words, as `{"hex": ".."}`, which any type may have.
+fn in_words(name: &str) -> Option<&'static Type> {
+    matches!(name, "hex" | "bits" | "text").then_some(&TEXT)
 }
 
 /// A type whose values are names.
@@ -121,6 +128,9 @@ mod tests {
             ("[[u8; 2]; 2]", r#"["ab", "\u0001-0"]"#),
             ("{at: f64, name: [u8; 3]}", r#"{"at": "\u0001NaN", "name": "\u0001NaN"}"#),
             ("[u8; 3]", r#"{"text": "\u0001NaN"}"#),
+            ("{a: u8, b: u8}", r#"{"hex": "\u00011e16"}"#),
+            ("{hex: [u8; 2], b: u8}", r#"{"hex": "\u00011e16", "b": 1}"#),
+            ("[u32; 2]", r#"{"hex": "\u00019999999999999999"}"#),
         ] {
             assert_eq!(read(ty, value), None, "{ty}, {value}");
         }
