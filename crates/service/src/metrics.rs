@@ -38,6 +38,7 @@ pub(super) struct Metrics {
     misbehaviours: Family<Labels, Counter>,
     lost_lines: Counter,
     is_ready: Arc<AtomicBool>,
+    lacks_room: Arc<AtomicBool>,
 }
 
 impl Metrics {
@@ -72,7 +73,7 @@ impl Metrics {
         );
         let lost_lines = Counter::default();
         registry.register("log_lines_lost", "Lines of the log that could not be written", lost_lines.clone());
-        let is_ready = Arc::default();
+        let [is_ready, lacks_room] = std::array::from_fn(|_| Arc::default());
         let registry = Arc::new(registry);
         Metrics {
             registry,
@@ -92,6 +93,7 @@ impl Metrics {
             misbehaviours,
             lost_lines,
             is_ready,
+            lacks_room,
         }
     }
 
@@ -151,8 +153,13 @@ impl Metrics {
         self.is_ready.store(is_ready, Ordering::Relaxed);
     }
 
+    /// Tells whether there was room for the last receipt, or none: then the service is not ready until there is some again.
+    pub(super) fn set_room(&self, is_there: bool) {
+        self.lacks_room.store(!is_there, Ordering::Relaxed);
+    }
+
     pub(super) fn is_ready(&self) -> bool {
-        self.is_ready.load(Ordering::Relaxed) && self.results.get() == 0
+        self.is_ready.load(Ordering::Relaxed) && !self.lacks_room.load(Ordering::Relaxed) && self.results.get() == 0
     }
 
     /// All metrics as text.

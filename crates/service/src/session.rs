@@ -344,7 +344,9 @@ fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &S
 ///
 /// *Errors*: the refusal; the log says more, at most once a minute. The next caller may find room.
 fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
-    shared.receipts.take_room().map_err(|failure| {
+    let taken = shared.receipts.take_room();
+    shared.metrics.set_room(taken.is_ok());
+    taken.map_err(|failure| {
         no_data("no room for a receipt", offer, request, shared, &failure);
         Refusal::Busy
     })
@@ -380,8 +382,6 @@ impl Beginning {
         let id = Some(&request.id[..]);
         let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
         let begun = session.begun().map_err(|_| Refusal::Closed)?;
-        // Others may have filled the disk since the caller came.
-        take_room(&offer, &request, &shared)?;
         counting.count(|| {
             if let Err((refusal, error)) = reserved.count(&request.id, &begun, clock().as_secs()) {
                 if refusal == Refusal::Closed {
