@@ -45,8 +45,11 @@ def free_address() -> str:
         if sys.platform == "darwin"
         else f"127.{random.randrange(1, 255)}.{random.randrange(256)}.{random.randrange(1, 255)}"
     )
-    with socket.create_server((host, 0)) as server:
-        return f"{host}:{server.getsockname()[1]}"
+    with socket.socket() as chosen:
+        # Nobody can be kept from listening there by a copy that a process has for as long as another thread starts it.
+        chosen.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        chosen.bind((host, 0))
+        return f"{host}:{chosen.getsockname()[1]}"
 
 
 def write_inputs(program: Program, values: dict[str, Any], folder: Path) -> dict[int, Path]:
