@@ -23,7 +23,10 @@ use garblet_console::{
     stock::{self, Folder},
     unfinished::{pause, unfinished},
 };
-use tokio::{sync::OwnedMutexGuard, task::coop::unconstrained};
+use tokio::{
+    sync::OwnedMutexGuard,
+    task::{coop::unconstrained, spawn_blocking},
+};
 
 use super::{
     config::{Config, Offer},
@@ -248,11 +251,12 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             return Err(Refusal::Closed);
         }
         // While the caller can still be told.
-        take_room(&offer, &request, &shared)?;
+        take_room(&offer, &request, &shared).await?;
         // Before a program is started for the inputs: it rests after a run that does not come about.
         let stock = stock(&offer, rule, &request, &shared)?;
         let inputs = shared.ahead.inputs(&offer, rule, &request, &undecided).await;
-        let (inputs, start) = inputs.map_err(|failure| no_data("no inputs", &offer, &request, &shared, &failure))?;
+        let (inputs, start) =
+            inputs.map_err(|failure| refused((Refusal::NoData, "no inputs"), &offer, &request, &shared, &failure))?;
         let reserved = shared.counters.reserve(&rule.budget, &request.counted, rule.often, clock().as_secs());
         Ok::<_, Refusal>((inputs, stock, reserved?, start))
     };
@@ -314,7 +318,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
 /// *Errors*: the refusal; the log says more.
 fn stock(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Option<Stock>, Refusal> {
     let Some(folder) = &rule.store else { return Ok(None) };
-    let refused = |what, failure: &Failure| no_data(what, offer, request, shared, failure);
+    let refused = |what, failure: &Failure| refused((Refusal::NoData, what), offer, request, shared, failure);
     stock::find_store(&folder.path).map_err(|failure| refused("no store", &failure))?;
     let stock = open_stock(offer, folder).map_err(|failure| refused("the store cannot be used", &failure))?;
     shared.metrics.stocked(&offer.name, request.peer(), pieces(&stock.store));
@@ -331,25 +335,31 @@ fn open_stock(offer: &Offer, folder: &Folder) -> Result<Stock, Failure> {
     folder.open(folder.order(&config, parties)?, (&config, parties), Store::open)
 }
 
-/// Logs why a caller is refused for lack of data, at most once a minute because such calls cost the caller nothing.
-fn no_data(what: &'static str, offer: &Offer, request: &RequestWords, shared: &Shared, failure: &Failure) -> Refusal {
+/// Logs why a caller is refused for lack of data or room, at most once a minute because such calls cost the caller nothing. Returns the refusal.
+fn refused(
+    (refusal, what): (Refusal, &'static str),
+    offer: &Offer,
+    request: &RequestWords,
+    shared: &Shared,
+    failure: &Failure,
+) -> Refusal {
     if let Some(more) = shared.farewells.is_first((request.peer().into(), Some(offer.name.clone()), what)) {
         let (reason, hint) = (&failure.message, &failure.hint);
         tracing::error!(session = request.id, job = offer.name, reason, hint, more, "{what}");
     }
-    Refusal::NoData
+    refusal
 }
 
 /// Takes room on the disk for the receipt of a run.
 ///
-/// *Errors*: the refusal; the log says more, at most once a minute. The next caller may find room.
-fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
-    let taken = shared.receipts.take_room();
+/// *Errors*: the refusal; the next caller may find room.
+async fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
+    let receipts = shared.receipts.clone();
+    // It may wait for another program that holds the log's lock.
+    let taken = spawn_blocking(move || receipts.take_room()).await;
+    let taken = taken.unwrap_or_else(|died| Err(Failure::no_result(died)));
     shared.metrics.set_room(taken.is_ok());
-    taken.map_err(|failure| {
-        no_data("no room for a receipt", offer, request, shared, &failure);
-        Refusal::Busy
-    })
+    taken.map_err(|failure| refused((Refusal::Busy, "no room for a receipt"), offer, request, shared, &failure))
 }
 
 /// Sends a caller the refusal.
