@@ -176,7 +176,8 @@ impl Client {
 
     /// The last visit, to ask again for its answers.
     ///
-    /// *Errors*: no visit is unanswered, or one of another program.
+    /// *Errors*: no visit is unanswered, or one of another program; the agreement has another program of that name now, whose outputs would be read
+    /// from the answers.
     pub fn again(&self, kept: &Kept) -> Result<Asked, Failure> {
         let Some(unfinished) = kept.unfinished() else {
             return Err(Failure::call(format!("{}: no visit is waiting for answers", Setting::Resume.place())));
@@ -186,6 +187,13 @@ impl Client {
             let (resume, asked) = (Setting::Resume.place(), &self.program);
             return Err(Failure::call(format!("{resume}: the last visit is for `{offer}`, got `{asked}`"))
                 .hint(format!("ask for the answers of `{offer}`")));
+        }
+        if self.program(&offer)?.digest() != job.terms().program {
+            let resume = Setting::Resume.place();
+            return Err(Failure::call(format!(
+                "{resume}: the last visit, for `{offer}`, was of another program than the agreement has now"
+            ))
+            .hint("ask with the agreement and the program files of that visit"));
         }
         let receipt = kept.receipt(&state_of(&job))?;
         let [generator, cloud] = &self.invitations;

@@ -300,6 +300,18 @@ fn a_client_that_was_cut_off_gets_its_answer_later() {
     world
         .visit(&servers, "anna", &["add", "--resume"])
         .fails(2, "error: --resume: the last visit is for `both`, got `add`\nhint: ask for the answers of `both`\n");
+    // Outputs of another program would be read from the answers.
+    let agreed = std::fs::read_to_string(&world.agreement).expect("the agreement");
+    let of_both = "name = \"both\"\nsource = \"lib:add(8)\"";
+    let changed = agreed
+        .replace(of_both, &of_both.replace("add(8)", "sub(8)"))
+        .replace("to = { sum = [1, 2] }", "to = { difference = [1, 2] }");
+    std::fs::write(&world.agreement, changed).expect("written");
+    world.visit(&servers, "anna", &["both", "--resume"]).fails(
+        2,
+        "error: --resume: the last visit, for `both`, was of another program than the agreement has now\nhint: ask with the agreement and the program files of that visit\n",
+    );
+    std::fs::write(&world.agreement, agreed).expect("written");
     let resumed = world.visit(&servers, "anna", &["both", "--resume", "--json"]);
     let bo = finish(bo);
     assert_eq!(bo.stdout, "sum = 7\n", "{}", bo.stderr);
