@@ -23,11 +23,11 @@ pub(super) fn read(file: &str, text: &mut dyn BufRead, again: Option<&Again>) ->
     for _ in 0..components {
         program.add_component(component(&mut bytes, again.filter(|_| components == 1))?);
     }
-    let (mut notes, mut wires) = (Notes::default(), 0);
+    let (mut notes, mut wires) = (Notes::default(), 0u64);
     for _ in 0..bytes.count("the number of inputs")? {
         let begin = bytes.at();
         let Input { port, owner } = input(&mut bytes, &mut notes)?;
-        wires += port.ty.width();
+        wires = wires.saturating_add(port.ty.width());
         check_input_wires("the program", wires).map_err(|error| bytes.limit_at(begin, error))?;
         program.add_input(port, owner).map_err(|error| bytes.error_at(begin, error))?;
     }

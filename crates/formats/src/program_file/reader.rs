@@ -76,10 +76,10 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
         relied.insert(id, own);
         components.push(name, id);
     }
-    let mut wires = 0;
+    let mut wires = 0u64;
     for (name, property) in file.members("inputs")? {
         input(json, &mut program, name, &property.value)?;
-        wires += program.inputs().last().map_or(0, |input| input.port.ty.width());
+        wires = wires.saturating_add(program.inputs().last().map_or(0, |input| input.port.ty.width()));
         check_input_wires("the program", wires).map_err(|error| json.error_at(&property.value, error))?;
     }
     let instances = file.members("instances")?;
