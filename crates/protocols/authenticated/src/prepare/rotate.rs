@@ -138,7 +138,7 @@ impl Rows {
 pub(crate) struct Products<'a> {
     /// The `d`.
     pub(crate) bits: &'a Packed,
-    /// The change of a share of `r` where `d` is set, see [`of_public`](crate::shares::of_public).
+    /// The change of a share of `r` where `d` is set, see [`of_public`].
     pub(crate) change: Block,
 }
 
