@@ -97,7 +97,11 @@ impl Farewells {
                     let stopped = Err(Stopped::Refused(refusal));
                     let id = session.as_deref();
                     let session = receipt::Session { offer: &offer, rule, watched: &watched, config: &config, id };
-                    session.keep(&farewells.receipts, &stopped).map_err(|failure| farewells.close(&failure.message))
+                    // Nothing ran, so nobody else is refused for it.
+                    if let Err(failure) = session.keep(&farewells.receipts, &stopped) {
+                        farewells.metrics.set_room(false);
+                        tracing::error!(reason = failure.message, hint = failure.hint, "no receipt of a refusal");
+                    }
                 });
                 let _ = kept.await;
             }

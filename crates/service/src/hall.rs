@@ -38,6 +38,9 @@ use super::{
     session::{self, Admitted, InUse, Shared, Stopped, Work},
 };
 
+/// The pause between two attempts to find room for a receipt while there is none.
+const SEEK: Duration = Duration::from_secs(5);
+
 /// The time allowed for recording aborted sessions.
 const GIVING_UP: Duration = Duration::from_secs(5);
 
@@ -70,6 +73,8 @@ pub(super) struct Hall {
     refills: HashMap<Refiller, Option<Instant>>,
     /// The current check of the input files.
     reading: Option<JoinHandle<()>>,
+    /// The time at which room for a receipt was last sought without a caller.
+    seeking: Option<Instant>,
     is_stopping: bool,
     /// Signals that no session starts any more.
     stopping: watch::Sender<bool>,
@@ -130,6 +135,7 @@ impl Hall {
             named: HashMap::new(),
             refills: HashMap::new(),
             reading: None,
+            seeking: None,
             is_stopping: false,
             stopping: watch::Sender::new(false),
             over: watch::Sender::new(false),
@@ -348,6 +354,11 @@ impl Hall {
         if self.reading.as_ref().is_none_or(JoinHandle::is_finished) {
             let (ahead, config) = (self.shared.ahead.clone(), self.config());
             self.reading = Some(spawn_blocking(move || ahead.look(&config)));
+        }
+        // Who is sent callers only while it is ready finds room without one.
+        if self.shared.metrics.lacks_room() && self.seeking.as_ref().is_none_or(|last| last.elapsed() >= SEEK) {
+            self.seeking = Some(Instant::now());
+            session::seek_room(&self.shared);
         }
         let sessions = [self.running, self.hanging, self.waiting.len(), self.gathering.len()];
         self.shared.metrics.see(sessions, strangers);

@@ -158,8 +158,13 @@ impl Metrics {
         self.lacks_room.store(!is_there, Ordering::Relaxed);
     }
 
+    /// Returns whether there was no room for the last receipt.
+    pub(super) fn lacks_room(&self) -> bool {
+        self.lacks_room.load(Ordering::Relaxed)
+    }
+
     pub(super) fn is_ready(&self) -> bool {
-        self.is_ready.load(Ordering::Relaxed) && !self.lacks_room.load(Ordering::Relaxed) && self.results.get() == 0
+        self.is_ready.load(Ordering::Relaxed) && !self.lacks_room() && self.results.get() == 0
     }
 
     /// All metrics as text.

@@ -25,7 +25,7 @@ use garblet_console::{
 };
 use tokio::{
     sync::OwnedMutexGuard,
-    task::{coop::unconstrained, spawn_blocking},
+    task::{JoinHandle, coop::unconstrained, spawn_blocking},
 };
 
 use super::{
@@ -354,12 +354,19 @@ fn refused(
 ///
 /// *Errors*: the refusal; the next caller may find room.
 async fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
-    let receipts = shared.receipts.clone();
-    // It may wait for another program that holds the log's lock.
-    let taken = spawn_blocking(move || receipts.take_room()).await;
-    let taken = taken.unwrap_or_else(|died| Err(Failure::no_result(died)));
-    shared.metrics.set_room(taken.is_ok());
+    let taken = seek_room(shared).await.unwrap_or_else(|died| Err(Failure::no_result(died)));
     taken.map_err(|failure| refused((Refusal::Busy, "no room for a receipt"), offer, request, shared, &failure))
+}
+
+/// Takes room for the receipt of the next run. The service is ready only while there is some.
+pub(super) fn seek_room(shared: &Shared) -> JoinHandle<Result<(), Failure>> {
+    let (receipts, metrics) = (shared.receipts.clone(), shared.metrics.clone());
+    // It may wait for another program that holds the log's lock.
+    spawn_blocking(move || {
+        let taken = receipts.take_room();
+        metrics.set_room(taken.is_ok());
+        taken
+    })
 }
 
 /// Sends a caller the refusal.

@@ -210,7 +210,18 @@ async fn a_caller_without_room_for_its_receipt_is_refused_and_the_next_is_served
         hall.note(event);
     }
     assert!(!hall.shared.farewells.is_closed(), "no receipt was lost");
+    hall.look(0);
+    assert!(hall.shared.metrics.lacks_room());
     fs::write(&hall.config().receipts, "").expect("ours");
+    hall.seeking = None;
+    hall.look(0);
+    timeout(Duration::from_secs(30), async {
+        while hall.shared.metrics.lacks_room() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("ready without a caller");
     let (second, mut theirs) = caller(&hall);
     hall.receive(second);
     Hello::ahead(&mut theirs).await.expect("it begins");
