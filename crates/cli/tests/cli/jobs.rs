@@ -147,7 +147,7 @@ fn anyone_but_the_jobs_parties_is_refused() {
         assert_eq!(ran.status, Some(2));
     }
     // A stranger that connects in place of the job's peer is refused.
-    let (waiting, address) = listen(&[&world.run(place, 0)[..], &["--timeout", "2s"]].concat());
+    let (waiting, address) = listen(&[&world.run(place, 0)[..], &["--timeout", "10s"]].concat());
     let stranger = [
         "run",
         "lib:aes128",
