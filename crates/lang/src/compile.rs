@@ -95,15 +95,20 @@ fn compiled(
 }
 
 /// The program of a tree, some of whose functions are bound to circuits. Where the source asks for few layers and the program with few gates
-/// has no more of them, it is that one, as far as they are compared.
+/// has no more of them, it is that one, as far as they are compared; so it is where few layers take more than the default effort.
 fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, SourceError> {
     let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function")) };
-    let with_aim = |aim| lower_to((name, file), (tree, aim), main, options, bound);
-    let few_gates = with_aim(Aim::Size)?;
+    let lower_to = |aim, effort| lower_to((name, file), (tree, aim), main, (options, effort), bound);
+    let few_gates = lower_to(Aim::Size, options.effort)?;
     if !main.attributes.depth {
         return Ok(few_gates);
     }
-    let few_layers = with_aim(Aim::Depth)?;
+    // More effort must not give another program than the peer's.
+    let few_layers = match lower_to(Aim::Depth, options.effort.min(Options::EFFORT)) {
+        Ok(few_layers) => few_layers,
+        Err(_) if options.effort >= Options::EFFORT => return Ok(few_gates),
+        Err(fault) => return Err(fault),
+    };
     // Layers are counted gate by gate, instance by instance.
     let gates = |program: &Program| {
         let counts = program.counts();
@@ -122,7 +127,7 @@ fn lower_to(
     (name, file): (&str, &str),
     (tree, aim): (&Tree, Aim),
     main: &Function,
-    options: &Options,
+    (options, effort): (&Options, u64),
     bound: &[Bound],
 ) -> Result<Program, SourceError> {
     let mut program = Program::new(name);
@@ -131,7 +136,7 @@ fn lower_to(
     for (number, bound) in bound.iter().enumerate() {
         externs[bound.function as usize] = Some(number as u32);
     }
-    let mut machine = Machine::new((tree, aim), Panics::new(options.panics), externs, options.effort);
+    let mut machine = Machine::new((tree, aim), Panics::new(options.panics), externs, effort);
     let arguments = inputs(main, &mut program, &mut machine, &mut wires)?;
     let result = machine.allocate(main.result.words(), main.span)?;
     machine.run_function(main, &arguments, result, main.span)?;

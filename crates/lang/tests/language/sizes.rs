@@ -267,3 +267,11 @@ fn programs_have_few_layers_where_the_source_says_depth() {
     let helper = "#[depth]\nfn f(a: u64, b: u64) -> u64 { a + b }\npub fn main(a: u64, b: u64) -> u64 { f(a, b) }";
     assert_eq!(compile(helper, &[], false).expect("it compiles").stats().and_depth, 63);
 }
+
+/// The iterations of a loop differ where regions of few layers begin and end, so each has a component of its own.
+#[test]
+fn few_layers_that_would_take_more_than_the_default_effort_are_left_out() {
+    let text = "pub fn main(a: [u32; 60]) -> u32 { let mut s = 0u32; for i in 0..60 { for j in 0..60 { if a[i] == a[j] { s = s.wrapping_add(a[i].wrapping_mul(a[j])); } } } s }";
+    let [few_gates, few_layers] = ["", "#[depth]\n"].map(|attribute| program(&format!("{attribute}{text}")));
+    assert_eq!(few_layers.digest(), few_gates.digest());
+}
