@@ -390,7 +390,8 @@ class Run:
         return found
 
     def _walk(self, inputs: list[int], flip: int) -> garble.Walk:
-        return garble.Walk(self.program, self.schedules, True, self._split(inputs), flip, flip)
+        masked: tuple[garble.Scheme, str, list[int]] = (garble.SCHEMES["half-gates"], "rekeyed", [])
+        return garble.Walk(self.program, self.schedules, masked, self._split(inputs), flip, flip)
 
     def _masks(self) -> None:
         """Shares of masks on wires, and the operands of all gates."""
@@ -702,7 +703,7 @@ def parameters(given: dict[str, str]) -> dict[str, str]:
 
 def greet(channel: Channel, party: int, program: Program, values: dict[str, str], more: list[tuple[str, str]]) -> None:
     """The hello of a run."""
-    schedule = order.digest(order.schedules(program))[:16].hex()
+    schedule = order.digest(order.schedules(program), [])[:16].hex()
     stated = [*values.items(), ("schedule", schedule), *more]
     hello.meet(channel, hello.Hello(party, 2, "authenticated", program.digest(), stated))
     channel.write_in_background()

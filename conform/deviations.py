@@ -76,10 +76,10 @@ CASES = [
     # The hello: its fields (file 4, "The message").
     Case("hello: magic of another program", 1, H, fields(magic=b"garbler\0"), MISBEHAVES, "another program's hello"),
     Case("hello: magic without its zero", 1, H, fields(magic=b"garblet1"), MISBEHAVES, "another program's hello"),
-    Case("hello: wire version 1", 1, H, fields(version=1), DISAGREES, "wire version: ours 2"),
-    Case("hello: wire version 3", 0, H, fields(version=3), DISAGREES, "wire version: ours 2"),
+    Case("hello: wire version 1", 1, H, fields(version=1), DISAGREES, "wire version: ours 3"),
+    Case("hello: wire version 4", 0, H, fields(version=4), DISAGREES, "wire version: ours 3"),
     Case("hello: wire version 2^32", 1, H, fields(version=1 << 32), MISBEHAVES, "malformed message"),
-    Case("hello: wire version in a longer form", 1, H, on_payload(lambda p: p[:8] + b"\x82\0" + p[9:]), MISBEHAVES, "the shortest encoding"),
+    Case("hello: wire version in a longer form", 1, H, on_payload(lambda p: p[:8] + b"\x83\0" + p[9:]), MISBEHAVES, "the shortest encoding"),
     Case("hello: length of a text in a longer form", 1, H, edit(b"\7conform", b"\x87\0conform"), MISBEHAVES, "the shortest encoding"),
     Case("hello: varint of eleven bytes", 1, H, on_payload(lambda p: p[:8] + b"\xff" * 10 + b"\1" + p[9:]), MISBEHAVES, "malformed message"),
     Case("hello: package version with a line break", 1, H, fields(package="1\n2"), MISBEHAVES, "got a text that is longer"),

@@ -6,10 +6,13 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import xor
 
-from .notation import MASK_64, MASK_128, Aes, bits_of, bytes_of, double, pack, sigma, u64
-from .order import CHUNK_ANDS, Schedule, groups
-from .program import FROM_CONSTANT, FROM_INPUT, Link, Program
+from .notation import MASK_64, MASK_128, Aes, bits_of, block_of, blocks_of, bytes_of, bytes_of_blocks, double, pack
+from .notation import sigma, u64, unpack
+from .order import CHUNK_ANDS, Schedule, groups, table_bytes
+from .program import AND, FROM_CONSTANT, FROM_INPUT, NOT, ONE, XOR, Circuit, Link, Program
 
 FIXED_KEY = int.from_bytes(b"garblet fixedkey", "little")
 
@@ -229,6 +232,115 @@ class Gates:
         return (low | high << 64) ^ c * u ^ d * w
 
 
+TABLES = Scheme("table", 4096, 1, 0, 0)
+
+
+class TableHashes:
+    """The hashes of a component that is a table, in groups of tweaks (file 9, "Components as tables")."""
+
+    def __init__(self, name: str, seed: int, first_gate: int) -> None:
+        self._hash = GateHash(name, TABLES, seed ^ (first_gate + 1) << 64)
+        self._next = 0
+
+    def take(self, count: int) -> int:
+        """The first tweak of a group."""
+        first = self._next
+        self._next += count + -count % 4
+        return first
+
+    def of(self, first: int, labels: Sequence[int]) -> list[int]:
+        return [self._hash.of(first + i, ((label, 0),))[0] for i, label in enumerate(labels)]
+
+
+def rows(circuit: Circuit) -> list[list[int]]:
+    """`f_o(x)` for each output, by `x`."""
+    every = (1 << (1 << circuit.inputs)) - 1
+    wires = [sum(1 << x for x in range(1 << circuit.inputs) if x >> k & 1) for k in range(circuit.inputs)]
+    for kind, a, b in circuit.gates:
+        if kind == XOR:
+            wires.append(wires[a] ^ wires[b])
+        elif kind == AND:
+            wires.append(wires[a] & wires[b])
+        elif kind == NOT:
+            wires.append(wires[a] ^ every)
+        else:
+            wires.append(every if kind == ONE else 0)
+    return [bits_of(wires[output], 1 << circuit.inputs) for output in circuit.outputs]
+
+
+def _sum(blocks: Sequence[int], bits: Sequence[int]) -> int:
+    return reduce(xor, (block for block, bit in zip(blocks, bits, strict=True) if bit), 0)
+
+
+def _of_label(hashes: TableHashes, tweaks: tuple[int, int], label: int, k: int, m: int) -> tuple[list[int], list[int]]:
+    """The bits `P(o, y)` and the blocks `L(o)` of a label of input `k`."""
+    blocks = hashes.of(tweaks[0], [label] * (-(-(m << k) // 128)))
+    return bits_of(int.from_bytes(bytes_of_blocks(blocks), "little"), m << k), hashes.of(tweaks[1], [label] * m)
+
+
+def garble_table(hashes: TableHashes, table: list[list[int]], zeros: list[int], delta: int) -> tuple[bytes, list[int]]:
+    """The bytes of a component as a table, and the zero labels of its outputs (file 9, "Components as tables")."""
+    n, m = len(zeros), len(table)
+    moved = sum((zero & 1) << k for k, zero in enumerate(zeros))
+    z = [zero ^ (zero & 1) * delta for zero in zeros]
+    r = [[column[y ^ moved] for y in range(1 << n)] for column in table]
+    positions = [[delta], [z[0] ^ delta, z[0]]]
+    out = []
+    for j in range(1, n - 1):
+        last = positions[-1]
+        without = hashes.of(hashes.take(len(last)), last)
+        with_ = [a ^ b for a, b in zip(last, without, strict=True)]
+        out.append(bytes_of(reduce(xor, with_, z[j])))
+        positions.append(without + with_)
+    results = [0] * m
+    for k in reversed(range(n)):
+        half = 1 << k
+        tweaks = hashes.take(-(-(m << k) // 128)), hashes.take(m)
+        (p0, l0), (p1, l1) = (_of_label(hashes, tweaks, z[k] ^ b * delta, k, m) for b in (0, 1))
+        both = [[a ^ b for a, b in zip(column[:half], column[half:], strict=True)] for column in r]
+        out.append(pack([a ^ b ^ c for a, b, c in zip(p0, p1, sum(both, []), strict=True)]))
+        for o in range(m):
+            own = p0[o * half : (o + 1) * half]
+            out.append(bytes_of(l0[o] ^ l1[o] ^ _sum(positions[k], both[o])))
+            results[o] ^= l0[o] ^ _sum(positions[k], own)
+            r[o] = [a ^ b for a, b in zip(r[o][:half], own, strict=True)]
+    return b"".join(out), [result ^ r[o][0] * delta for o, result in enumerate(results)]
+
+
+def evaluate_table(hashes: TableHashes, labels: list[int], m: int, data: bytes) -> list[int]:
+    """The active labels of the outputs of a component as a table."""
+    n = len(labels)
+    s = sum((label & 1) << k for k, label in enumerate(labels))
+    positions = [[0], [labels[0]] * 2]
+    for j in range(1, n - 1):
+        last, here = positions[-1], s & ((1 << j) - 1)
+        without = hashes.of(hashes.take(len(last)), last)
+        with_ = [a ^ b for a, b in zip(last, without, strict=True)]
+        with_[here] = 0
+        with_[here] = reduce(xor, with_, labels[j] ^ block_of(data[16 * (j - 1) : 16 * j]))
+        without[here] = last[here] ^ with_[here]
+        positions.append(without + with_)
+    at = 16 * (n - 2)
+    results = [0] * m
+    for k in reversed(range(n)):
+        half, size = 1 << k, ((m << k) + 7) // 8
+        tweaks = hashes.take(-(-(m << k) // 128)), hashes.take(m)
+        p, blocks = _of_label(hashes, tweaks, labels[k], k, m)
+        sent = bits_of(int.from_bytes(data[at : at + size], "little"), m << k)
+        sent_blocks = blocks_of(data[at + size : at + size + 16 * m])
+        at += size + 16 * m
+        b = s >> k & 1
+        for o in range(m):
+            u = [x ^ b & c for x, c in zip(p, sent, strict=True)][o * half : (o + 1) * half]
+            results[o] ^= blocks[o] ^ b * sent_blocks[o] ^ _sum(positions[k], u)
+    return results
+
+
+def has_tables(scheme: str, hash_name: str) -> bool:
+    """Whether components may be garbled as tables (file 6, "Tables of components")."""
+    return scheme in ("half-gates", "three-halves") and hash_name != "fixed-key"
+
+
 def chunk(scheme: Scheme, tables: Sequence[bytes], bits: Sequence[int]) -> bytes:
     """A chunk of at most 4,096 gates (file 9, "Tables on the wire")."""
     return b"".join(tables) + pack(bits)
@@ -243,24 +355,43 @@ def chunk_sizes(ands: int) -> Iterator[int]:
         yield min(CHUNK_ANDS, ands - start)
 
 
+def no_table(place: int, component: int, labels: list[int]) -> list[int]:
+    raise AssertionError(f"component {component} is no table")
+
+
 class Walk:
     """Goes through a program, gate by gate, in the order of file 6; the same for both parties.
 
     `inputs` are the labels of each input of the program. `ones` is the label of the constant 1, `flip` what turns a
-    label around.
+    label around. `tabled` are the components that are tables.
     """
 
     def __init__(
-        self, program: Program, schedules: list[Schedule], four: bool, inputs: list[list[int]], ones: int, flip: int
+        self,
+        program: Program,
+        schedules: list[Schedule],
+        settings: tuple[Scheme, str, list[int]],
+        inputs: list[list[int]],
+        ones: int,
+        flip: int,
     ) -> None:
+        scheme, hash_name, self._tabled = settings
         self._program = program
         self._schedules = schedules
-        self._four = four
+        self._four = side_by_side(scheme.name, hash_name)
         self._inputs = inputs
         self._ones = ones
         self._flip = flip
         self._results: dict[int, list[int]] = {}
-        self.ands = sum(schedules[instance.component].ands for instance in program.instances)
+        self._scheme = scheme
+        self.ands = sum(self.places(instance.component) for instance in program.instances)
+
+    def places(self, component: int) -> int:
+        """The number of AND gates whose places an instance takes."""
+        if component not in self._tabled:
+            return self._schedules[component].ands
+        circuit = self._program.components[component].circuit
+        return -(-table_bytes(circuit.inputs, len(circuit.outputs)) // self._scheme.table_bytes)
 
     def feed(self, links: Sequence[Link]) -> list[int]:
         labels: list[int] = []
@@ -272,11 +403,20 @@ class Walk:
                 labels += source[link.start : link.start + link.length]
         return labels
 
-    def run(self, gate: Callable[[int, int, int], int]) -> list[list[int]]:
-        """The labels of each output; `gate(place, a, b)` makes the label of an AND gate."""
+    def run(
+        self,
+        gate: Callable[[int, int, int], int],
+        table: Callable[[int, int, list[int]], list[int]] = no_table,
+    ) -> list[list[int]]:
+        """The labels of each output; `gate(place, a, b)` makes the label of an AND gate, `table(place, component, labels)`
+        those of a component that is a table."""
         first, flip = 0, self._flip
-        for group in groups(self._program, self._four):
+        for group in groups(self._program, self._four, self._tabled):
             instances = [self._program.instances[i] for i in group]
+            if instances[0].component in self._tabled:
+                self._results[group[0]] = table(first, instances[0].component, self.feed(instances[0].links))
+                first += self.places(instances[0].component)
+                continue
             scheduled = self._schedules[instances[0].component]
             copies = len(group)
             memories = []

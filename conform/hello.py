@@ -9,7 +9,7 @@ from .notation import Disagreement, Misbehaviour, Reader, string, varint
 from .wire import HELLO, PARTS, REFUSAL, Channel
 
 MAGIC = b"garblet\0"
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 PARAMETERS_MAX = 32
 PARTS_MAX = 64
 TEXT_BYTES_MAX = 200

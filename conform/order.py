@@ -12,6 +12,11 @@ WIDE = 65536
 SLOTS = 2048
 LANES = 4
 CHUNK_ANDS = 4096
+TABLE_INPUTS = range(2, 17)
+TABLE_OUTPUTS = range(1, 129)
+TABLE_GATES = 1 << 20
+TABLE_WORK = 1 << 32
+TABLE_GATE_BYTES = 24
 
 # A literal is `2 * node + flag`.
 FALSE, TRUE = 0, 1
@@ -193,13 +198,35 @@ def schedules(program: Program, by_depth: bool = False) -> list[Schedule]:
     return [schedule(component.circuit, by_depth) for component in program.components]
 
 
-def digest(made: list[Schedule]) -> bytes:
+def table_bytes(inputs: int, outputs: int) -> int:
+    """`S`, the bytes of a garbled table (file 6, "Tables of components")."""
+    return 16 * (inputs - 2) + 16 * inputs * outputs + sum(((outputs << k) + 7) // 8 for k in range(inputs))
+
+
+def tables(program: Program, made: list[Schedule]) -> list[int]:
+    """The components that are garbled as tables, where the scheme and the hash allow it (file 6, "Tables of components")."""
+
+    def shorter(circuit: Circuit, ands: int) -> bool:
+        inputs, outputs = circuit.inputs, len(circuit.outputs)
+        shape = (
+            inputs in TABLE_INPUTS
+            and outputs in TABLE_OUTPUTS
+            and len(circuit.gates) <= TABLE_GATES
+            and len(circuit.gates) << inputs <= TABLE_WORK
+        )
+        return shape and -(-table_bytes(inputs, outputs) // TABLE_GATE_BYTES) < ands
+
+    each = zip(program.components, made, strict=True)
+    return [number for number, (one, schedule) in enumerate(each) if shorter(one.circuit, schedule.ands)]
+
+
+def digest(made: list[Schedule], tabled: list[int]) -> bytes:
     """The digest of a program's schedules, by windows (file 6, "Digest")."""
-    counts = u64(2) + u64(LANES) + u64(CHUNK_ANDS)
+    counts = u64(2 + len(tabled)) + u64(LANES) + u64(CHUNK_ANDS) + b"".join(map(u64, tabled))
     return b3_derive("garblet 2026 schedules v1", counts + b"".join(one.digest() for one in made))
 
 
-def groups(program: Program, four: bool) -> list[list[int]]:
+def groups(program: Program, four: bool, tabled: list[int]) -> list[list[int]]:
     """Instances that run side by side, in order (file 6, "Instances and copies")."""
     found = []
     i = 0
@@ -209,6 +236,7 @@ def groups(program: Program, four: bool) -> list[list[int]]:
             four
             and len(copies) == LANES
             and len({copy.component for copy in copies}) == 1
+            and copies[0].component not in tabled
             and not any(link.kind == FROM_INSTANCE and link.index >= i for copy in copies[1:] for link in copy.links)
         )
         found.append(list(range(i, i + LANES)) if together else [i])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import authenticated, command, gmw, program, store, tls, wire, yao
+from . import authenticated, command, gmw, order, program, store, tls, wire, yao
 from .notation import Gone
 from .types_of import Type
 
@@ -53,6 +53,56 @@ def copies(count: int, chained: bool = False) -> str:
             "first": {"type": "u8", "from": "k0.o", "to": 0},
             "last": {"type": "u8", "from": [f"k{count - 1}.o[4..8]", "x[0..3]", True], "to": [1]},
             "nobody": {"type": "bool", "from": "y[1]", "to": []},
+        },
+    }
+    return json.dumps(file)
+
+
+def dense(inputs: int, outputs: int, ands: int) -> list[str]:
+    """Gates of a component with port `a` of so many bits and port `o`; all AND gates have an effect."""
+    wires = [f"a[{i}]" for i in range(inputs)]
+    gates = []
+    for i in range(ands):
+        gates += [
+            f"t{i} = {wires[-1]} & !{wires[7 * i % len(wires)]}",
+            f"u{i} = t{i} ^ {wires[(3 * i + 1) % len(wires)]}",
+        ]
+        wires += [f"t{i}", f"u{i}"]
+    return gates + [f"o[{i}] = {wires[-1 - i]}" for i in range(outputs)]
+
+
+def lookups(large: int) -> str:
+    """A program file: components that are tables, one of them with `large` inputs, among gates and side by side."""
+    size = order.table_bytes(large, 4) // 20
+    component = {"small": (8, 8, 90), "pair": (2, 1, 9), "large": (large, 4, size), "gates": (12, 8, 40)}
+    of: list[tuple[str, str, list[Any]]] = [
+        ("s0", "small", ["x[0..5]", "y[0..3]"]),
+        ("s1", "small", ["x[3..8]", "s0.o[0..3]"]),
+        ("s2", "small", ["s1.o", ""]),
+        ("s3", "small", ["y", ""]),
+        ("p0", "pair", ["s0.o[2]", True]),
+        ("l0", "large", [f"z[0..{large - 4}]", "s3.o[0..3]", "p0.o"]),
+        ("g0", "gates", ["l0.o", "s2.o"]),
+        ("g1", "gates", ["s1.o", "p0.o", "x[0..3]"]),
+        ("s4", "small", [{"bits": "0110"}, "g0.o[0..2]", "g0.o[0]", "g0.o[0]"]),
+        ("l1", "large", ["s4.o", f"z[8..{large}]"]),
+    ]
+    file = {
+        "components": {
+            name: {"inputs": {"a": f"bits{n}"}, "outputs": {"o": f"bits{m}"}, "gates": dense(n, m, ands)}
+            for name, (n, m, ands) in component.items()
+        },
+        "inputs": {
+            "x": {"type": "bits8", "owner": 0},
+            "y": {"type": "bits8", "owner": 1},
+            "z": {"type": f"bits{large}", "owner": 1},
+        },
+        "instances": {
+            name: {"of": one, "in": {"a": [link for link in links if link != ""]}} for name, one, links in of
+        },
+        "outputs": {
+            "all": {"type": "bits28", "from": ["s4", "l1", "g1", "s2"], "to": "all"},
+            "first": {"type": "bits8", "from": "s3", "to": 0},
         },
     }
     return json.dumps(file)
@@ -161,6 +211,11 @@ CASES = [
     Case("4_copies", copies(4), ({}, {"scheme": "three-halves"})),
     Case("5_copies", copies(5), ({}, {"hash": "tmmo"})),
     Case("9_copies_chained", copies(9, True), ({"scheme": "four-row"}, {"scheme": "grr3"})),
+    Case("tables", lookups(10), ({}, {"scheme": "three-halves"})),
+    Case("tables_ahead", lookups(12), ({"scheme": "three-halves", "build": "ahead"}, {"build": "ahead"})),
+    Case("tables_tmmo", lookups(9), ({"hash": "tmmo"}, {"hash": "mitccrh", "scheme": "three-halves"})),
+    Case("tables_sha256", lookups(9), ({"hash": "sha256"}, {"hash": "fixed-key"})),
+    Case("tables_as_gates", lookups(9), ({"scheme": "grr3"}, {"scheme": "four-row"})),
     Case("top_k", "lib:top-k(3,16,16)", ({}, {"hash": "mitccrh", "scheme": "three-halves"})),
     Case("bristol_fashion", BRISTOL, ({}, {"scheme": "four-row"}), ending=".txt"),
     Case("old_bristol", OLD_BRISTOL, ({"ot-k": "2"}, {}), ending=".txt"),

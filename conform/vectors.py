@@ -55,7 +55,10 @@ class Test(unittest.TestCase):
                     made = program.load(command.convert(name, Path(folder) / "program.json"))
                 self.assertEqual(made.digest().hex(), one["digest"])
                 schedules = order.schedules(made)
-                self.assertEqual(order.digest(schedules)[:16].hex(), orders[name]["schedule"])
+                self.assertEqual(order.digest(schedules, [])[:16].hex(), orders[name]["schedule"])
+                tabled = order.tables(made, schedules)
+                self.assertEqual(tabled, orders[name]["tables"])
+                self.assertEqual(order.digest(schedules, tabled)[:16].hex(), orders[name]["schedule_with_tables"])
                 for schedule, expected in zip(schedules, orders[name]["components"], strict=True):
                     self.order(schedule, expected, False)
                 self.order(order.schedule(gmw.flatten(made), by_depth=True), orders[name]["gmw"], True)
@@ -149,6 +152,29 @@ class Test(unittest.TestCase):
                     x, y = (block(label) for label in active["labels"])
                     c = evaluator.evaluate(g, x ^ flip, y, table[: scheme.table_bytes], further)
                     self.assertEqual(c, block(active["result"]))
+
+        for one in read("garbling.json")["tables"]:
+            with self.subTest(f"table {one['scheme']} {one['hash']}"):
+                self.table(one)
+
+    def table(self, one: dict[str, Any]) -> None:
+        """File 9, "Components as tables"."""
+        zeros, delta, seed = (
+            [block(label) for label in one["zero_labels"]],
+            block(one["delta"]),
+            block(one["hash_seed"]),
+        )
+        rows = [[row >> o & 1 for row in one["rows"]] for o in range(one["outputs"])]
+        data, results = garble.garble_table(garble.TableHashes(one["hash"], seed, one["gate"]), rows, zeros, delta)
+        scheme, sent = garble.SCHEMES[one["scheme"]], bytes.fromhex(one["table"])
+        places = -(-len(data) // scheme.table_bytes)
+        self.assertEqual(len(data), order.table_bytes(len(zeros), len(rows)))
+        self.assertEqual(sent, data + bytes(garble.chunk_bytes(scheme, places) - len(data)))
+        self.assertEqual(results, [block(label) for label in one["result_zero_labels"]])
+        for active in one["active"]:
+            hashes = garble.TableHashes(one["hash"], seed, one["gate"])
+            found = garble.evaluate_table(hashes, [block(label) for label in active["labels"]], len(rows), sent)
+            self.assertEqual(found, [block(label) for label in active["results"]])
 
     def test_authenticated(self) -> None:
         found = read("authenticated.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import garble, hello, order, softspoken
 from .notation import CallError, block_of, blocks_of, bytes_of, bytes_of_blocks, pack, unpack
@@ -28,6 +28,7 @@ class Settings:
     hash: str
     ahead: bool
     k: int
+    tabled: list[int] = field(default_factory=list)
 
 
 def parameters(given: dict[str, str]) -> dict[str, str]:
@@ -56,7 +57,9 @@ def run(
     if settings.scheme.name == "privacy-free" and program.input_bits(0):
         raise CallError(f"yao: privacy-free: expected no input of party 0, got {program.input_bits(0)} bits")
     schedules = order.schedules(program)
-    stated = [*values.items(), ("schedule", order.digest(schedules)[:SCHEDULE_BYTES].hex())]
+    if garble.has_tables(settings.scheme.name, settings.hash):
+        settings.tabled = order.tables(program, schedules)
+    stated = [*values.items(), ("schedule", order.digest(schedules, settings.tabled)[:SCHEDULE_BYTES].hex())]
     if session is not None:
         stated.append(("session", session))
     ours = hello.Hello(party, 2, "yao", program.digest(), stated)
@@ -117,9 +120,8 @@ def _garbler(
     )
     one = delta ^ 1 if free else delta
     seed = secrets.randbits(128)
-    walk = garble.Walk(
-        program, schedules, garble.side_by_side(settings.scheme.name, settings.hash), _split(program, zeros), one, one
-    )
+    scheme = settings.scheme
+    walk = garble.Walk(program, schedules, (scheme, settings.hash, settings.tabled), _split(program, zeros), one, one)
     gates = garble.Gates(settings.scheme, garble.GateHash(settings.hash, settings.scheme, seed), delta)
 
     def build() -> list[list[int]]:
@@ -127,18 +129,30 @@ def _garbler(
         tables: list[bytes] = []
         bits: list[int] = []
 
-        def gate(number: int, a: int, b: int) -> int:
-            table, further, c = gates.garble(number, a, b)
-            tables.append(table)
+        def send(number: int, one: bytes, further: list[int]) -> None:
+            tables.append(one)
             bits.extend(further)
             if len(tables) == order.CHUNK_ANDS or number + 1 == walk.ands:
-                channel.bulk(garble.chunk(settings.scheme, tables, bits), "tables")
+                channel.bulk(garble.chunk(scheme, tables, bits), "tables")
                 tables.clear()
                 bits.clear()
+
+        def gate(number: int, a: int, b: int) -> int:
+            one, further, c = gates.garble(number, a, b)
+            send(number, one, further)
             return c
 
-        return walk.run(gate)
+        def table(number: int, component: int, labels: list[int]) -> list[int]:
+            hashes = garble.TableHashes(settings.hash, seed, number)
+            data, results = garble.garble_table(hashes, rows[component], labels, delta)
+            for place in range(walk.places(component)):
+                one = data[place * scheme.table_bytes : (place + 1) * scheme.table_bytes]
+                send(number + place, one.ljust(scheme.table_bytes, b"\0"), [0] * scheme.further_bits)
+            return results
 
+        return walk.run(gate, table)
+
+    rows = {one: garble.rows(program.components[one].circuit) for one in settings.tabled}
     labels = build() if settings.ahead else []
     if n1:
         corrections = unpack(
@@ -173,7 +187,8 @@ def _evaluator(
     if n1:
         ots.set_up()
         choices, t = ots.extend(n1)
-    ands = sum(schedules[instance.component].ands for instance in program.instances)
+    of_garbling = scheme, settings.hash, settings.tabled
+    ands = garble.Walk(program, schedules, of_garbling, [], 0, 0).ands
 
     def receive() -> tuple[int, list[bytes]]:
         seed = block_of(channel.receive_bulk(16, "hash seed"))
@@ -190,21 +205,27 @@ def _evaluator(
     seed, chunks = ahead or receive()
     gates = garble.Gates(scheme, garble.GateHash(settings.hash, scheme, seed))
     one = 1 if free else 0
-    walk = garble.Walk(
-        program, schedules, garble.side_by_side(scheme.name, settings.hash), _split(program, labels), one, one
-    )
+    walk = garble.Walk(program, schedules, of_garbling, _split(program, labels), one, one)
     further = [
         int.from_bytes(data[size * scheme.table_bytes :], "little")
         for data, size in zip(chunks, garble.chunk_sizes(ands), strict=True)
     ]
 
+    def of_gate(number: int) -> bytes:
+        which, place = divmod(number, order.CHUNK_ANDS)
+        return chunks[which][place * scheme.table_bytes : (place + 1) * scheme.table_bytes]
+
     def gate(number: int, a: int, b: int) -> int:
         which, place = divmod(number, order.CHUNK_ANDS)
-        table = chunks[which][place * scheme.table_bytes : (place + 1) * scheme.table_bytes]
         bits = further[which] >> (5 * place) & 31 if scheme.further_bits else 0
-        return gates.evaluate(number, a, b, table, bits)
+        return gates.evaluate(number, a, b, of_gate(number), bits)
 
-    outputs = walk.run(gate)
+    def table(number: int, component: int, labels: list[int]) -> list[int]:
+        hashes = garble.TableHashes(settings.hash, seed, number)
+        data = b"".join(of_gate(number + place) for place in range(walk.places(component)))
+        return garble.evaluate_table(hashes, labels, len(program.components[component].circuit.outputs), data)
+
+    outputs = walk.run(gate, table)
     m1 = program.output_bits(1)
     theirs = unpack(channel.receive_bulk((m1 + 7) // 8, "select bits"), m1, "select bits of outputs")
     channel.bulk(pack(_selects(program, 0, outputs)), "select bits")

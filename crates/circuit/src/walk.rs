@@ -76,6 +76,11 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         walk
     }
 
+    /// The next instance to run, if any.
+    pub fn next_id(&self) -> Option<InstanceId> {
+        ((self.next as usize) < self.program.instance_count()).then_some(InstanceId(self.next))
+    }
+
     /// The next instance to run, if any; appends its inputs to `inputs`.
     pub fn next_instance(&mut self, inputs: &mut Vec<W>) -> Option<InstanceId> {
         if self.next as usize == self.program.instance_count() {

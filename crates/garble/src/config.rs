@@ -169,6 +169,11 @@ impl GarblingConfig {
         and_count / chunk * self.chunk_bytes(CHUNK_ANDS) as u64 + self.chunk_bytes((and_count % chunk) as usize) as u64
     }
 
+    /// Tells whether components may be garbled as tables: with the schemes and hashes that do not only serve comparisons.
+    pub fn garbles_tables(self) -> bool {
+        matches!(self.scheme, SchemeKind::HalfGates | SchemeKind::ThreeHalves) && self.hash != HashKind::FixedKey
+    }
+
     /// Bytes per AND gate on average.
     pub fn bytes_per_and(&self) -> f64 {
         let (bytes, bits) = self.scheme.sizes();

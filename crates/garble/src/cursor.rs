@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::{
     config::CHUNK_ANDS,
     run::Piece,
-    schedules::{ScheduledComponent, Schedules},
+    schedules::{ScheduledComponent, Schedules, Table},
 };
 
 /// Instances of one component that run side by side: the first, and those that follow it in the program.
@@ -16,6 +16,31 @@ struct Running<'p> {
     first: InstanceId,
     copies: usize,
     component: &'p ScheduledComponent,
+    /// The table that the only copy is garbled as.
+    table: Option<&'p Table>,
+}
+
+/// The next part of the work.
+pub(crate) enum Work<'a> {
+    /// Gates.
+    Gates(Piece<'a>),
+    /// A part of a table.
+    Table(TablePart<'a>),
+}
+
+/// A part of a table that takes the place of at most `limit` gates.
+pub(crate) struct TablePart<'a> {
+    pub(crate) table: &'a Table,
+    /// The table's bytes: all of them on the garbler's side, those so far on the evaluator's.
+    pub(crate) bytes: &'a mut Vec<u8>,
+    /// Gates whose place was taken before.
+    pub(crate) done: usize,
+    pub(crate) limit: usize,
+    /// The labels of the inputs, in whose place those of the outputs come.
+    pub(crate) ports: &'a mut Vec<Block>,
+    pub(crate) hash_seed: Block,
+    /// The number of the table's first gate within the garbling.
+    pub(crate) first_gate: u64,
 }
 
 /// Gates that are read part by part.
@@ -41,6 +66,8 @@ pub struct Workspace {
     slots: Labels,
     /// Labels on their way into or out of instances.
     ports: Zeroizing<Vec<Block>>,
+    /// A table on its way.
+    table: Vec<u8>,
 }
 
 impl Workspace {
@@ -69,6 +96,8 @@ pub(crate) struct ProgramCursor<'p> {
     /// The reason why gates could not be read, after which nothing runs.
     failed: Option<Box<Diagnostic>>,
     cursor: Cursor,
+    /// Gates whose place the running table has taken.
+    table_done: usize,
     workspace: Workspace,
     /// The most instances that run as one.
     most_copies: usize,
@@ -101,6 +130,7 @@ impl<'p> ProgramCursor<'p> {
             part: None,
             failed: None,
             cursor: Cursor::default(),
+            table_done: 0,
             workspace: Workspace::default(),
             most_copies,
             most_ports,
@@ -128,26 +158,47 @@ impl<'p> ProgramCursor<'p> {
         self.failed.as_deref().map_or(Ok(()), |failed| Err(failed.clone()))
     }
 
-    /// Advances by `ands` AND gates and everything that does not need more. `run` runs a piece that begins at the given number of
-    /// AND gates from here, and returns how many AND gates it ran. Stops at gates that cannot be read.
-    pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
+    /// Advances by `ands` AND gates, as [`ProgramCursor::advance`], in a program without tables.
+    ///
+    /// # Panics
+    /// If there is a table.
+    pub(crate) fn advance_gates(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
+        self.advance(ands, |done, work| match work {
+            Work::Gates(piece) => run(done, piece),
+            Work::Table(_) => panic!("these gates are not garbled as tables"),
+        });
+    }
+
+    /// Advances by `ands` AND gates and everything that does not need more. `run` does work that begins at the given number of
+    /// AND gates from here, and returns how many AND gates it did. Stops at gates that cannot be read.
+    pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Work<'_>) -> usize) {
         let mut done = 0;
         while self.failed.is_none()
             && let Some(running) = self.running.or_else(|| self.begin())
         {
             self.running = Some(running);
+            if let Some(table) = running.table {
+                // A table is made with its first gate.
+                if done == ands {
+                    break;
+                }
+                done += self.run_table(table, done, ands - done, &mut run);
+                if (self.table_done as u64) < table.gates {
+                    break;
+                }
+                self.finish_table(running);
+                continue;
+            }
             let gates = self.part.as_ref().map_or(&running.component.gates, |part| &part.gates);
-            done += run(
-                done,
-                Piece {
-                    gates,
-                    cursor: &mut self.cursor,
-                    slots: &mut self.workspace.slots,
-                    limit: ands - done,
-                    hash_seed: self.hash_seed,
-                    first_gate: self.next_gate + done as u64,
-                },
-            );
+            let piece = Piece {
+                gates,
+                cursor: &mut self.cursor,
+                slots: &mut self.workspace.slots,
+                limit: ands - done,
+                hash_seed: self.hash_seed,
+                first_gate: self.next_gate + done as u64,
+            };
+            done += run(done, Work::Gates(piece));
             if !gates.is_done(&self.cursor) {
                 break;
             }
@@ -170,10 +221,50 @@ impl<'p> ProgramCursor<'p> {
         }
     }
 
+    /// Runs the next part of a table, whose gates are numbered from the first of them on.
+    fn run_table(
+        &mut self,
+        table: &Table,
+        done: usize,
+        limit: usize,
+        run: &mut impl FnMut(usize, Work<'_>) -> usize,
+    ) -> usize {
+        let Workspace { ports, table: bytes, .. } = &mut self.workspace;
+        let part = TablePart {
+            table,
+            bytes,
+            done: self.table_done,
+            limit: limit.min(table.gates as usize - self.table_done),
+            ports,
+            hash_seed: self.hash_seed,
+            first_gate: self.next_gate + done as u64 - self.table_done as u64,
+        };
+        let taken = run(done, Work::Table(part));
+        self.table_done += taken;
+        taken
+    }
+
+    fn finish_table(&mut self, running: Running<'p>) {
+        self.running = None;
+        self.workspace.table.clear();
+        self.walk.finish(running.first, &self.workspace.ports);
+    }
+
     fn begin(&mut self) -> Option<Running<'p>> {
-        let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
         self.workspace.make_ports(self.most_ports);
-        let Workspace { slots, ports } = &mut self.workspace;
+        let Workspace { slots, ports, .. } = &mut self.workspace;
+        let next = self.walk.next_id()?;
+        if let Some(table) = self.schedules.table_of(self.program, next) {
+            let first = self.walk.next_instance(ports)?;
+            self.table_done = 0;
+            return Some(Running {
+                first,
+                copies: 1,
+                component: self.schedules.of(self.program, first),
+                table: Some(table),
+            });
+        }
+        let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
         let first = self.walk.next_instance(ports)?;
         for _ in 1..copies {
             self.walk.next_instance(ports)?;
@@ -184,12 +275,12 @@ impl<'p> ProgramCursor<'p> {
         if let Some(parts) = component.parts() {
             self.read(parts);
         }
-        Some(Running { first, copies, component })
+        Some(Running { first, copies, component, table: None })
     }
 
-    fn finish(&mut self, Running { first, copies, component }: Running<'p>) {
+    fn finish(&mut self, Running { first, copies, component, .. }: Running<'p>) {
         self.running = None;
-        let Workspace { slots, ports } = &mut self.workspace;
+        let Workspace { slots, ports, .. } = &mut self.workspace;
         for copy in 0..copies {
             ports.clear();
             component.outputs(slots, copy, self.negation, ports);

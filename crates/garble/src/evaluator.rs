@@ -2,11 +2,13 @@
 
 use garblet_circuit::{Program, diagnostic::Diagnostic};
 use garblet_primitives::{Backend, Block};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     config::GarblingConfig,
-    cursor::{ProgramCursor, Workspace},
+    cursor::{ProgramCursor, TablePart, Work, Workspace},
     garbler::EVEN_PARTS,
+    lookup::EvaluateLookup,
     run::{EvaluatePiece, SchemeKernels},
     schedules::Schedules,
 };
@@ -92,7 +94,11 @@ impl<'p> Evaluator<'p> {
         let (gate_bytes, control_bits) = config.scheme.sizes();
         let (tables, packed) = tables.split_at(ands * gate_bytes);
         unpack(packed, control_bits, ands, controls);
-        cursor.advance(ands, |done, piece| {
+        cursor.advance(ands, |done, work| {
+            let piece = match work {
+                Work::Gates(piece) => piece,
+                Work::Table(part) => return evaluate_part(part, *kernels, *backend, &tables[done * gate_bytes..]),
+            };
             let piece = EvaluatePiece {
                 piece,
                 tables: &tables[done * gate_bytes..],
@@ -127,6 +133,27 @@ impl<'p> Evaluator<'p> {
         let _ = self.evaluate_chunk(&[]);
         self.cursor.into_outputs()
     }
+}
+
+/// Takes the next part of a table from `tables`, and evaluates it after the last; returns the number of gates whose place it takes.
+fn evaluate_part(part: TablePart<'_>, kernels: SchemeKernels, backend: Backend, tables: &[u8]) -> usize {
+    let TablePart { table, bytes, done, limit, ports, hash_seed, first_gate } = part;
+    bytes.extend_from_slice(&tables[..limit * table.gate_bytes]);
+    if (done + limit) as u64 == table.gates {
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; table.lookup.outputs()]);
+        let evaluate = EvaluateLookup {
+            lookup: &table.lookup,
+            hash_seed,
+            first_gate,
+            inputs: ports,
+            bytes: &bytes[..table.lookup.bytes()],
+            outputs: &mut outputs,
+        };
+        (kernels.lookups.evaluate)(backend, evaluate);
+        ports.zeroize();
+        ports.extend_from_slice(&outputs);
+    }
+    limit
 }
 
 /// Unpacks `count` groups of `bits` bits, at most eight, into a byte each; nothing if `bits` is 0.

@@ -3,11 +3,12 @@
 use garblet_circuit::{Program, diagnostic::Diagnostic};
 use garblet_primitives::{Backend, Block, Delta};
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     config::GarblingConfig,
-    cursor::{ProgramCursor, Workspace},
+    cursor::{ProgramCursor, TablePart, Work, Workspace},
+    lookup::GarbleLookup,
     run::{GarblePiece, SchemeKernels},
     schedules::Schedules,
 };
@@ -114,7 +115,13 @@ impl<'p> Garbler<'p> {
         let (tables, packed) = tables.split_at_mut(ands * gate_bytes);
         controls.clear();
         controls.resize(if control_bits > 0 { ands } else { 0 }, 0);
-        cursor.advance(ands, |done, piece| {
+        cursor.advance(ands, |done, work| {
+            let piece = match work {
+                Work::Gates(piece) => piece,
+                Work::Table(part) => {
+                    return garble_part(part, delta, *kernels, *backend, &mut tables[done * gate_bytes..]);
+                }
+            };
             let piece = GarblePiece {
                 piece,
                 delta: delta.block(),
@@ -154,6 +161,36 @@ impl<'p> Garbler<'p> {
         }
         self.cursor.into_outputs()
     }
+}
+
+/// Garbles a table before its first part, and writes the next part of it into `tables`; returns the number of gates whose place it takes.
+fn garble_part(
+    part: TablePart<'_>,
+    delta: &Delta,
+    kernels: SchemeKernels,
+    backend: Backend,
+    tables: &mut [u8],
+) -> usize {
+    let TablePart { table, bytes, done, limit, ports, hash_seed, first_gate } = part;
+    if done == 0 {
+        bytes.resize(table.bytes(), 0);
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; table.lookup.outputs()]);
+        let garble = GarbleLookup {
+            lookup: &table.lookup,
+            delta: delta.block(),
+            hash_seed,
+            first_gate,
+            inputs: ports,
+            bytes: &mut bytes[..table.lookup.bytes()],
+            outputs: &mut outputs,
+        };
+        (kernels.lookups.garble)(backend, garble);
+        ports.zeroize();
+        ports.extend_from_slice(&outputs);
+    }
+    let range = done * table.gate_bytes..(done + limit) * table.gate_bytes;
+    tables[..range.len()].copy_from_slice(&bytes[range]);
+    limit
 }
 
 /// Packs the low `bits` bits of each byte, at most eight, one after another, lowest first.

@@ -2,7 +2,8 @@
 //!
 //! A [`Garbler`] and an [`Evaluator`] walk a program's instances in step; tables go from one to the other in chunks of
 //! [`CHUNK_ANDS`] AND gates, whichever instances these belong to, and are never kept. [`GarblingConfig`] picks scheme and
-//! hash; XOR and negation are free in every scheme.
+//! hash; XOR and negation are free in every scheme. A component with few inputs may be garbled as one table, see
+//! [`Schedules::with_tables`].
 //!
 //! [`published`] has the schemes of 2009 as published, for comparison.
 //!
@@ -19,6 +20,7 @@ mod evaluator;
 mod garbler;
 mod instances;
 pub mod joint;
+mod lookup;
 pub mod masked;
 mod pieces;
 pub mod published;

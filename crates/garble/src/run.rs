@@ -11,6 +11,7 @@ use garblet_primitives::{
 
 use crate::{
     config::{GarblingConfig, HashKind, SchemeKind},
+    lookup::{EvaluateLookup, GarbleLookup, With},
     scheme::{
         EvaluatorKeys, FourRow, GarblerKeys, Grr3, HalfGates, PrivacyFree, Scheme, Table, TableMut, ThreeHalves,
         negation_offsets,
@@ -67,6 +68,15 @@ pub(crate) struct SchemeKernels {
     pub(crate) batch: Option<BatchKernels>,
     /// Gates under one hash key.
     pub(crate) key_period: KeyPeriod,
+    /// The same for components that are tables.
+    pub(crate) lookups: LookupKernels,
+}
+
+/// The functions that garble and evaluate tables.
+#[derive(Clone, Copy)]
+pub(crate) struct LookupKernels {
+    pub(crate) garble: fn(Backend, GarbleLookup<'_>),
+    pub(crate) evaluate: fn(Backend, EvaluateLookup<'_>),
 }
 
 /// The functions that garble and evaluate instances side by side.
@@ -90,7 +100,8 @@ impl SchemeKernels {
     fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
         match hash {
             HashKind::Rekeyed => {
-                SchemeKernels { batch: Some(BatchKernels::of::<S>()), ..Self::side_by_side::<S, Rekeyed>() }
+                let (batch, lookups) = (Some(BatchKernels::of::<S>()), LookupKernels::of::<Rekeyed>());
+                SchemeKernels { batch, lookups, ..Self::side_by_side::<S, Rekeyed>() }
             }
             HashKind::Tmmo => Self::one_by_one::<S, Tmmo>(),
             HashKind::Mitccrh => Self::one_by_one::<S, Mitccrh>(),
@@ -144,6 +155,24 @@ impl SchemeKernels {
             copies: 1,
             batch: None,
             key_period: H::key_period(S::CALLS),
+            lookups: LookupKernels::portable::<H>(),
+        }
+    }
+}
+
+impl LookupKernels {
+    fn of<H: GateHash>() -> Self {
+        LookupKernels {
+            garble: |backend, lookup| backend.run(With::<_, H>(lookup, PhantomData)),
+            evaluate: |backend, lookup| backend.run(With::<_, H>(lookup, PhantomData)),
+        }
+    }
+
+    /// As [`SchemeKernels::portable`].
+    fn portable<H: GateHash>() -> Self {
+        LookupKernels {
+            garble: |_, lookup| Backend::PORTABLE.run(With::<_, H>(lookup, PhantomData)),
+            evaluate: |_, lookup| Backend::PORTABLE.run(With::<_, H>(lookup, PhantomData)),
         }
     }
 }

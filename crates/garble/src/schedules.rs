@@ -1,18 +1,67 @@
 //! The components of a program, made ready for garbling and evaluating.
 
+use std::sync::Arc;
+
 use garblet_circuit::{
-    InstanceId, OutputWire, Program, Schedule, ScheduleDigest, StoredParts, StoredSchedule, diagnostic::Diagnostic,
+    Component, InstanceId, OutputWire, Program, Schedule, ScheduleDigest, StoredParts, StoredSchedule, TruthTable,
+    diagnostic::Diagnostic,
 };
 use garblet_primitives::{Block, GateList, Labels, Op, QUAD_LANES};
 
-use crate::config::CHUNK_ANDS;
+use crate::{
+    config::{CHUNK_ANDS, GarblingConfig},
+    lookup::Lookup,
+};
 
 /// The schedules of a program's components, made once and used by any number of garblings.
 #[derive(Default)]
 pub struct Schedules {
-    components: Vec<ScheduledComponent>,
+    components: Arc<[ScheduledComponent]>,
+    digests: Arc<[ScheduleDigest]>,
+    /// The components that are garbled as tables: one entry for each component, or none.
+    tables: Vec<Option<Table>>,
     and_count: u64,
     digest: ScheduleDigest,
+}
+
+/// A component that is garbled as a table.
+pub(crate) struct Table {
+    pub(crate) lookup: Lookup,
+    /// The gates whose place it takes in chunks: the fewest with as many bytes.
+    pub(crate) gates: u64,
+    /// Bytes of one of them.
+    pub(crate) gate_bytes: usize,
+}
+
+impl Table {
+    /// Bytes of the gates whose place it takes: of the garbled table, and zeros.
+    pub(crate) fn bytes(&self) -> usize {
+        self.gates as usize * self.gate_bytes
+    }
+
+    /// The component as a table, if that takes fewer bytes than its gates.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    fn of(
+        component: &Component,
+        scheduled: &ScheduledComponent,
+        config: GarblingConfig,
+    ) -> Result<Option<Self>, Diagnostic> {
+        let circuit = component.circuit();
+        let Some(bytes) = TruthTable::garbled_bytes(circuit.input_count(), circuit.outputs().len()) else {
+            return Ok(None);
+        };
+        if !TruthTable::replaces(circuit, scheduled.and_count()) {
+            return Ok(None);
+        }
+        let (gate_bytes, _) = config.scheme.sizes();
+        let gates = bytes.div_ceil(gate_bytes as u64);
+        let table = match circuit.stored_gates() {
+            None => TruthTable::of(circuit),
+            Some(_) => TruthTable::of(&circuit.whole()?),
+        };
+        Ok(Some(Table { lookup: Lookup::new(table, bytes), gates, gate_bytes }))
+    }
 }
 
 /// One component: its gates on label slots, and the places of its outputs.
@@ -70,15 +119,42 @@ impl Schedules {
         components: Vec<ScheduledComponent>,
         digests: impl IntoIterator<Item = ScheduleDigest>,
     ) -> Self {
-        let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].and_count();
+        Schedules::of_parts(program, components.into(), digests.into_iter().collect(), Vec::new())
+    }
+
+    fn of_parts(
+        program: &Program,
+        components: Arc<[ScheduledComponent]>,
+        digests: Arc<[ScheduleDigest]>,
+        tables: Vec<Option<Table>>,
+    ) -> Self {
+        let table = |component: usize| tables.get(component)?.as_ref();
+        let ands_of = |i| {
+            let component = program.component_id(InstanceId(i as u32)).0 as usize;
+            table(component).map_or_else(|| components[component].and_count(), |table| table.gates)
+        };
         let and_count = (0..program.instance_count()).map(ands_of).sum();
-        // The grouping of instances and the chunks of tables are part of the order of tables.
-        let digest = ScheduleDigest::of_digests(digests, &[QUAD_LANES as u64, CHUNK_ANDS as u64]);
-        Schedules { components, and_count, digest }
+        // The grouping of instances, the chunks of tables and the components that are tables are part of the order.
+        let tabled = (0..components.len()).filter(|&component| table(component).is_some()).map(|number| number as u64);
+        let numbers: Vec<u64> = [QUAD_LANES as u64, CHUNK_ANDS as u64].into_iter().chain(tabled).collect();
+        let digest = ScheduleDigest::of_digests(digests.iter().copied(), &numbers);
+        Schedules { components, digests, tables, and_count, digest }
+    }
+
+    /// The same, with each component garbled as a table that is [shorter](TruthTable::is_shorter) so.
+    ///
+    /// *Errors*: gates that cannot be read again.
+    pub fn with_tables(&self, program: &Program, config: GarblingConfig) -> Result<Self, Diagnostic> {
+        let each = program.components().iter().zip(self.components.iter());
+        let tables = match config.garbles_tables() {
+            true => each.map(|(component, scheduled)| Table::of(component, scheduled, config)).collect(),
+            false => Ok(Vec::new()),
+        };
+        Ok(Schedules::of_parts(program, self.components.clone(), self.digests.clone(), tables?))
     }
 
     /// The number of garbled AND gates of the whole program, at most that of its circuits: gates without effect on
-    /// an output are omitted.
+    /// an output are omitted, and a component that is garbled as a table counts as the gates whose bytes it takes.
     pub fn and_count(&self) -> u64 {
         self.and_count
     }
@@ -88,8 +164,18 @@ impl Schedules {
         self.digest
     }
 
+    /// Tells whether a component is garbled as a table.
+    pub fn is_table(&self, component: usize) -> bool {
+        self.tables.get(component).is_some_and(Option::is_some)
+    }
+
     pub(crate) fn of(&self, program: &Program, instance: InstanceId) -> &ScheduledComponent {
         &self.components[program.component_id(instance).0 as usize]
+    }
+
+    /// The table of an instance that is garbled as one.
+    pub(crate) fn table_of(&self, program: &Program, instance: InstanceId) -> Option<&Table> {
+        self.tables.get(program.component_id(instance).0 as usize)?.as_ref()
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use garblet_circuit::{
-    Bits, Circuit, Component, ComponentId, Gate, InstanceId, Link, Party, Port, Program, Recipients, Source, Type,
-    Wire, random,
+    Bits, Circuit, Component, ComponentId, Gate, InstanceId, Link, Party, Port, Program, Recipients, Schedule, Source,
+    Type, Wire, random,
 };
 use garblet_garble::{
     CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds, Workspace,
@@ -46,15 +46,27 @@ fn run(
     config: GarblingConfig,
     inputs: &[Bits],
     first_gate: u64,
+    backends: [Backend; 2],
+) -> (Vec<Vec<bool>>, Vec<Vec<u8>>) {
+    let schedules = Schedules::reading(program).expect("gates are in memory");
+    run_scheduled(program, &schedules, config, inputs, first_gate, backends)
+}
+
+/// The same with these schedules.
+fn run_scheduled(
+    program: &Program,
+    schedules: &Schedules,
+    config: GarblingConfig,
+    inputs: &[Bits],
+    first_gate: u64,
     [garbling, evaluating]: [Backend; 2],
 ) -> (Vec<Vec<bool>>, Vec<Vec<u8>>) {
     let Setup { delta, seeds, zero_labels, active_labels } = set_up(program, config, inputs, 3);
-    let schedules = Schedules::reading(program).expect("gates are in memory");
     let hash_seed = seeds.hash;
     let mut garbler =
-        Garbler::new(program, &schedules, config, &delta, seeds, first_gate, zero_labels).with_backend(garbling);
+        Garbler::new(program, schedules, config, &delta, seeds, first_gate, zero_labels).with_backend(garbling);
     let mut evaluator =
-        Evaluator::new(program, &schedules, config, hash_seed, first_gate, active_labels).with_backend(evaluating);
+        Evaluator::new(program, schedules, config, hash_seed, first_gate, active_labels).with_backend(evaluating);
     let mut chunks = Vec::new();
     loop {
         let mut tables = Vec::new();
@@ -413,4 +425,174 @@ fn tables_match_the_golden_file() {
     let got: Vec<String> = configs().map(|c| format!("{} {} {}", c.scheme, c.hash, digest(c))).collect();
     let golden = include_str!("golden_tables.txt");
     assert_eq!(got.join("\n"), golden.trim_end());
+}
+
+/// A circuit in which every output depends on this many AND gates, all but the last of them each on any wire before.
+fn dense(rng: &mut Prg, inputs: u32, ands: usize, outputs: u32) -> Circuit {
+    let mut gates = vec![Gate::Not(Wire(0))];
+    for _ in 0..ands {
+        let wires = inputs + gates.len() as u32;
+        let mut any = || Wire((rng.next_block().halves()[0] % u64::from(wires)) as u32);
+        gates.push(Gate::And(any(), any()));
+        gates.push(Gate::Xor(Wire(wires), Wire(wires - 1)));
+    }
+    let wires = inputs + gates.len() as u32;
+    let outputs = (0..outputs).map(|o| Wire(wires - 1 - o)).collect();
+    Circuit::new(inputs, gates, outputs).unwrap()
+}
+
+/// Checks a program whose components are tables, with each of its inputs; returns the bytes that are sent.
+fn check_tables(program: &Program, config: GarblingConfig, all_inputs: &[Vec<Bits>], first_gate: u64) -> u64 {
+    let plain = Schedules::new(program);
+    let schedules = plain.with_tables(program, config).unwrap();
+    assert!(schedules.and_count() < plain.and_count());
+    assert!(schedules.digest() != plain.digest());
+    for inputs in all_inputs {
+        let expected: Vec<Vec<bool>> =
+            garblet_circuit::evaluate(program, inputs).iter().map(|bits| bits.iter().collect()).collect();
+        let mut chunks = None;
+        for backend in [Backend::PORTABLE, Backend::detect()] {
+            let backends = [backend, Backend::detect()];
+            let (outputs, made) = run_scheduled(program, &schedules, config, inputs, first_gate, backends);
+            assert_eq!(outputs, expected, "{} {} on {backend}", config.scheme, config.hash);
+            assert!(*chunks.get_or_insert(made.clone()) == made, "tables made on {backend} differ");
+        }
+    }
+    config.table_bytes(schedules.and_count())
+}
+
+fn configs_with_tables() -> impl Iterator<Item = GarblingConfig> {
+    configs().filter(|config| config.garbles_tables())
+}
+
+#[test]
+fn tables_give_every_row() {
+    let mut rng = Prg::new(Block::from_u128(21));
+    for (inputs, outputs) in [(2, 1), (2, 3), (3, 2), (4, 5), (5, 1), (6, 3), (7, 2)] {
+        let program = single(dense(&mut rng, inputs, 30 + 20 * (inputs * outputs) as usize, outputs));
+        let all: Vec<Vec<Bits>> = (0..1u128 << inputs).map(|row| vec![Bits::from_u128(row, inputs as usize)]).collect();
+        for config in configs_with_tables() {
+            check_tables(&program, config, &all, 7);
+        }
+    }
+}
+
+#[test]
+fn tables_of_all_shapes_give_the_values() {
+    let mut rng = Prg::new(Block::from_u128(22));
+    for (inputs, outputs) in [(6, 128), (7, 65), (8, 8), (9, 64), (10, 1), (11, 17), (13, 3), (16, 2)] {
+        let bytes = garblet_circuit::TruthTable::garbled_bytes(inputs, outputs as usize).unwrap();
+        let program = single(dense(&mut rng, inputs, bytes as usize / 20, outputs));
+        let all: Vec<Vec<Bits>> = (0..3).map(|_| random::inputs(&mut rng, &program)).collect();
+        for config in configs_with_tables().filter(|config| inputs < 10 || config.hash == HashKind::Rekeyed) {
+            check_tables(&program, config, &all, u64::MAX >> 1);
+        }
+    }
+}
+
+#[test]
+fn a_table_of_256_bytes_takes_1376_bytes() {
+    let mut rng = Prg::new(Block::from_u128(23));
+    let program = single(dense(&mut rng, 8, 300, 8));
+    let inputs = [vec![Bits::from_u128(77, 8)]];
+    assert_eq!(check_tables(&program, GarblingConfig::default(), &inputs, 0), 1376);
+    let config = GarblingConfig { scheme: SchemeKind::ThreeHalves, ..Default::default() };
+    assert_eq!(check_tables(&program, config, &inputs, 0), 58 * 24 + (58 * 5u64).div_ceil(8));
+}
+
+/// Tables among gates, longer than a chunk and shorter, with constants and repeated wires as inputs.
+#[test]
+fn tables_go_on_in_the_next_chunk() {
+    let mut rng = Prg::new(Block::from_u128(24));
+    for large in [4, 17] {
+        let mut program = Program::new("tables");
+        let input = program.add_input(Port::new("x", Type::Bits(20)), Party(0)).unwrap();
+        let mut add = |name: &str, circuit: Circuit| {
+            let port = |width: usize| vec![Port::new("v", Type::Bits(width as u32))];
+            let ports = [circuit.input_count() as usize, circuit.outputs().len()].map(port);
+            let [inputs, outputs] = ports;
+            program.add_component(Component::new(name, inputs, outputs, circuit).unwrap())
+        };
+        let table = add("table", dense(&mut rng, 8, 200, 8));
+        let long = add("long", dense(&mut rng, 16, 15_000, large));
+        let gates = add("gates", dense(&mut rng, 20, 1_000, 20));
+        let of = |source, start, len| Link { source, start, len };
+        let mut last = Source::Input(input);
+        for round in 0..4u32 {
+            let constants = [false, true].map(|value| of(Source::Constant(value), 0, 1));
+            let wide = [of(last, 0, 12), of(last, 3, 2), constants[0], constants[1]];
+            let wide = program.add_instance(long, &wide).unwrap();
+            let twice = [of(last, 0, 4), of(last, 0, 4)];
+            let narrow = [twice, [of(last, 4, 7), constants[(round % 2) as usize]], [of(last, 1, 4), of(last, 7, 4)]];
+            let narrow = narrow.map(|links| Source::Instance(program.add_instance(table, &links).unwrap()));
+            let mixed = [of(Source::Instance(wide), 0, 4), of(narrow[0], 0, 8), of(narrow[1], 0, 8)];
+            program.add_instance(gates, &mixed).unwrap();
+            let mixed = [of(narrow[2], 0, 8), of(narrow[1], 4, 4), of(narrow[0], 0, 8)];
+            last = Source::Instance(program.add_instance(gates, &mixed).unwrap());
+        }
+        program.add_output(Port::new("y", Type::Bits(20)), Recipients::All, vec![of(last, 0, 20)]).unwrap();
+        let all: Vec<Vec<Bits>> = (0..2).map(|_| random::inputs(&mut rng, &program)).collect();
+        for config in configs_with_tables().filter(|config| config.hash == HashKind::Rekeyed) {
+            assert!(check_tables(&program, config, &all, 5) > 0);
+        }
+    }
+}
+
+/// A circuit of eight outputs, with too many inputs for a table, of which so many AND gates are garbled.
+fn gates_of(rng: &mut Prg, ands: usize) -> Circuit {
+    let mut attempt = || {
+        let gates = dense(rng, 17, ands + 100, 8);
+        let until = |wire: u32| {
+            let outputs = (0..8).map(|o| Wire(wire - o)).collect();
+            Circuit::new(17, gates.gates()[..wire as usize - 16].to_vec(), outputs).unwrap()
+        };
+        let first = 16 + 2 * ands as u32;
+        (first..first + 200).map(until).find(|circuit| Schedule::new(circuit).and_count() == ands as u64)
+    };
+    (0..20).find_map(|_| attempt()).expect("most random circuits have few gates without effect")
+}
+
+/// A chunk may end right before a table, or with its last gate.
+#[test]
+fn tables_begin_and_end_with_chunks() {
+    let mut rng = Prg::new(Block::from_u128(26));
+    let table = dense(&mut rng, 8, 200, 8);
+    let config = GarblingConfig::default();
+    for before in [CHUNK_ANDS - 44, CHUNK_ANDS - 43, CHUNK_ANDS - 42, CHUNK_ANDS - 1, CHUNK_ANDS, CHUNK_ANDS + 1] {
+        let first = gates_of(&mut rng, before);
+        let mut program = Program::new("border");
+        let input = program.add_input(Port::new("x", Type::Bits(17)), Party(0)).unwrap();
+        let port = |width: u32| vec![Port::new("v", Type::Bits(width))];
+        let component = |name: &str, circuit: &Circuit| {
+            let outputs = circuit.outputs().len() as u32;
+            Component::new(name, port(circuit.input_count()), port(outputs), circuit.clone()).unwrap()
+        };
+        let ids = [component("gates", &first), component("table", &table)].map(|one| program.add_component(one));
+        let mut last = program.add_instance(ids[0], &[program.input_link(input)]).unwrap();
+        for _ in 0..3 {
+            last = program.add_instance(ids[1], &[program.instance_link(last)]).unwrap();
+        }
+        let link = program.instance_link(last);
+        program.add_output(Port::new("y", Type::Bits(8)), Recipients::All, vec![link]).unwrap();
+        let bytes = check_tables(&program, config, &[random::inputs(&mut rng, &program)], 0);
+        assert_eq!(bytes, 32 * (before as u64 + 3 * 43));
+    }
+}
+
+#[test]
+fn tables_that_would_not_be_shorter_stay_gates() {
+    let mut rng = Prg::new(Block::from_u128(25));
+    for (inputs, ands, outputs) in [(8, 58, 8), (17, 3_000, 1), (8, 4_000, 129), (2, 4, 3)] {
+        let program = single(dense(&mut rng, inputs, ands, outputs));
+        let plain = Schedules::new(&program);
+        let tabled = plain.with_tables(&program, GarblingConfig::default()).unwrap();
+        assert_eq!((tabled.digest(), tabled.and_count()), (plain.digest(), plain.and_count()));
+    }
+    let program = single(dense(&mut rng, 8, 300, 8));
+    let plain = Schedules::new(&program);
+    for config in configs().filter(|config| !config.garbles_tables()) {
+        assert_eq!(plain.with_tables(&program, config).unwrap().digest(), plain.digest());
+    }
+    let comparisons = configs().filter(|config| !config.garbles_tables()).count();
+    assert_eq!(comparisons, SchemeKind::ALL.len() * HashKind::ALL.len() - 2 * (HashKind::ALL.len() - 1));
 }

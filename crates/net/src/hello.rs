@@ -12,7 +12,7 @@ use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
 /// The version of the wire format. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 /// The name of a difference between wire versions.
 pub const WIRE: &str = "wire version";
 

@@ -107,7 +107,7 @@ impl<'p> MaskedEvaluator<'p> {
         assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
         assert_eq!([check.left.len(), check.right.len(), check.values.len()], [ands; 3], "checks of gates");
         let MaskedEvaluator { cursor, backend, check_delta, with_tags } = self;
-        cursor.advance(ands, |at, piece| {
+        cursor.advance_gates(ands, |at, piece| {
             let gates = Gates {
                 masks,
                 tables,

@@ -106,7 +106,7 @@ impl<'p> MaskedGarbler<'p> {
         let tag_count = if self.with_tags { ands } else { 0 };
         assert_eq!([tags.left.len(), tags.right.len(), tags.sum.len()], [tag_count; 3], "tags of gates");
         let MaskedGarbler { cursor, backend, delta, with_tags } = self;
-        cursor.advance(ands, |at, piece| {
+        cursor.advance_gates(ands, |at, piece| {
             let gates = Gates {
                 masks,
                 tables: &mut *tables,

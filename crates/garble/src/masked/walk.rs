@@ -55,7 +55,7 @@ impl<'p> MaskWalk<'p> {
         assert_eq!([left.len(), right.len()], [ands; 2], "operands of gates");
         assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
         let (backend, negation) = (self.backend, self.negation);
-        self.cursor.advance(ands, |done, piece| {
+        self.cursor.advance_gates(ands, |done, piece| {
             let values = Values { results, left: &mut *left, right: &mut *right, at: done };
             match piece.slots.copies() {
                 QUAD_LANES => backend.run(Follow::<QUAD_LANES> { piece, negation, values }),

@@ -32,6 +32,8 @@
 //! # Deviations
 //!
 //! - Half gates instead of four rows or row reduction (they are selectable): fewer bytes, same assumption as free XOR.
+//! - A component with few inputs is garbled as one table where that takes fewer bytes (Heath, Kolesnikov and Ng, EUROCRYPT 2024; see
+//!   [`Schedules::with_tables`](garblet_garble::Schedules::with_tables)).
 //! - The OT's correlation is delta itself, so only one block per evaluator input bit is sent online.
 //! - Decoding bits are sent last, even when tables were sent ahead: a simulator can then choose them after the inputs
 //!   are known, which garbling ahead of inputs requires (adaptive security in the random oracle model).

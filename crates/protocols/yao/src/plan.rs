@@ -34,7 +34,7 @@ pub struct Config {
 /// A program made ready for `yao`: schedules and sizes.
 pub struct Plan {
     program: Arc<Program>,
-    schedules: Arc<Schedules>,
+    schedules: Schedules,
     config: Config,
 }
 
@@ -50,16 +50,17 @@ impl Plan {
     /// that cannot be read.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, config.garbling)?;
-        let schedules = Arc::new(Schedules::reading(&program).map_err(unread)?);
-        Ok(Plan { program, schedules, config })
+        let schedules = Schedules::reading(&program).and_then(|all| all.with_tables(&program, config.garbling));
+        Ok(Plan { program, schedules: schedules.map_err(unread)?, config })
     }
 
-    /// The same program with other parameters, by the same schedules.
+    /// The same program with other parameters; the order of gates stays.
     ///
     /// *Errors*: as [`Plan::new`].
     pub fn otherwise(&self, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &self.program, config.garbling)?;
-        Ok(Plan { program: self.program.clone(), schedules: self.schedules.clone(), config })
+        let schedules = self.schedules.with_tables(&self.program, config.garbling).map_err(unread)?;
+        Ok(Plan { program: self.program.clone(), schedules, config })
     }
 
     /// The program.
@@ -83,7 +84,7 @@ impl Plan {
         Security { computational_bits, ..Security::default() }
     }
 
-    /// The number of AND gates to garble.
+    /// The number of AND gates to garble; a component garbled as a table counts as the gates whose bytes it takes.
     pub fn and_count(&self) -> u64 {
         self.schedules.and_count()
     }
