@@ -1,8 +1,8 @@
 //! Turns a trace into a program: finds what is read from each region, makes one component for each kind of region, and links them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use garblet_circuit::{ComponentId, InputId, Link, Program, Source};
+use garblet_circuit::{Component, ComponentId, InputId, InstanceId, Link, Program, Source};
 use garblet_synthesis::{
     builder::Aim,
     optimise::{Effort, optimise_component},
@@ -11,7 +11,9 @@ use garblet_synthesis::{
 use crate::{
     bound::Bound,
     budget::Budget,
-    gates::{self, Built, Extent},
+    gates::{self, Body as BuiltBody, Built, Code, Extent},
+    lookup::{self, Tables},
+    parts::{PartBody, Tap},
     source_error::SourceError,
     trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
 };
@@ -19,7 +21,7 @@ use crate::{
 /// The places of a trace's input nodes: an input of the program and the first wire in it.
 pub(crate) type InputWires = Vec<(InputId, u32)>;
 
-/// A region's body with what is read from it: this becomes one component.
+/// A region's body with what is read from it: this becomes one component, or several if it reads tables.
 struct Variant {
     /// Read extents by node, each with its first wire among the component's outputs.
     outputs: Vec<(Extent, u32)>,
@@ -32,8 +34,8 @@ struct Variant {
 enum Made {
     NotYet,
     Component(ComponentId),
-    /// No gates: each output is an input wire or a constant.
-    Wiring(Vec<Result<u32, bool>>),
+    /// Any number of instances, each with what it reads, and the outputs. There are none in a region without gates.
+    Parts(Vec<(ComponentId, Vec<Tap>)>, Vec<Tap>),
 }
 
 /// The result of assembling a trace.
@@ -58,17 +60,20 @@ pub(crate) struct Assembler<'a> {
     variant_of: Vec<u32>,
     /// The instance of each region that has one.
     instance_of: Vec<u32>,
-    /// The links that replace the outputs of a region without gates.
+    /// The links that replace the outputs of a region that is not one instance.
     wiring: HashMap<u32, Wired>,
     lines: Vec<Vec<(u32, u64)>>,
 }
 
 const DEAD: u32 = u32::MAX;
 
-/// The memory of a variant, of an extent that is read from it, and of a link of a region without gates.
+/// The memory of a variant, of an extent that is read from it, and of a link of a region that is not one instance.
 const VARIANT_BYTES: u64 = 256;
 const EXTENT_BYTES: u64 = 48;
 const WIRED_BYTES: u64 = 24;
+/// The work of making an instance of a part of a region, and the memory of that.
+const PART_WORK: u64 = 12;
+const PART_BYTES: u64 = 40;
 /// The memory of a link. Each read is charged for one.
 const LINK_BYTES: u64 = size_of::<Link>() as u64;
 
@@ -182,9 +187,18 @@ impl<'a> Assembler<'a> {
                 Made::Component(id) => {
                     self.instance_of[region as usize] = program.add_instance(*id, &links)?.0;
                 }
-                Made::Wiring(wires) => {
-                    self.budget.work(wires.len() as u64);
-                    let wired = Wired::new(rewire(wires, &Wired::new(std::mem::take(&mut links))));
+                Made::Parts(parts, outputs) => {
+                    let inputs = Wired::new(std::mem::take(&mut links));
+                    let first = program.instance_count() as u32;
+                    for (id, taps) in parts {
+                        let links = rewire(taps, &inputs, first);
+                        self.budget.work(PART_WORK + taps.len() as u64);
+                        self.budget.hold(PART_BYTES + links.len() as u64 * LINK_BYTES);
+                        self.budget.check()?;
+                        program.add_instance(*id, &links)?;
+                    }
+                    self.budget.work(outputs.len() as u64);
+                    let wired = Wired::new(rewire(outputs, &inputs, first));
                     self.budget.hold(wired.links.len() as u64 * WIRED_BYTES);
                     self.budget.check()?;
                     self.wiring.insert(region, wired);
@@ -196,9 +210,10 @@ impl<'a> Assembler<'a> {
         Ok(Assembled { instances: begins, lines: std::mem::take(&mut self.lines) })
     }
 
-    /// Makes the component of each variant.
+    /// Makes the components of each variant.
     fn make(&mut self, program: &mut Program) -> Result<(), SourceError> {
         let bodies: Vec<u32> = self.bodies_of_variants();
+        let mut tables = Tables::new(self.name, self.aim);
         let mut built = Vec::with_capacity(self.variants.len());
         for (variant, &body) in self.variants.iter().zip(&bodies) {
             built.push(match &self.trace.bodies()[body as usize] {
@@ -206,25 +221,22 @@ impl<'a> Assembler<'a> {
                 Body::Code { code, lines } => {
                     let (operations, extents) = split_code(code);
                     let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
-                    let name = (self.name)(lines.first().copied().unwrap_or(0));
-                    Some(gates::build((name, self.aim), (operations, lines), &extents, &wanted, self.budget)?)
+                    let code = Code { operations, lines, extents: &extents, wanted: &wanted };
+                    Some(lookup::build(&code, &mut tables, self.budget)?)
                 }
             });
         }
+        let uses = self.uses();
         // Fewer gates may need more layers.
         if self.aim == Aim::Size {
-            optimise(&mut built, &self.uses())?;
+            optimise(&mut built, &uses)?;
         }
+        let mut tables =
+            TableIds { lines: table_lines(&tables, &built, &uses), ids: vec![None; tables.components().len()], tables };
         // The last variants are those of the first regions.
         for (number, built) in built.into_iter().enumerate().rev() {
             let made = match (built, &self.trace.bodies()[bodies[number] as usize]) {
-                (Some(built), _) => match gates::wiring(&built.component) {
-                    Some(wires) => Made::Wiring(wires),
-                    None => {
-                        self.lines.push(built.lines);
-                        Made::Component(program.add_component(built.component))
-                    }
-                },
+                (Some(built), _) => self.add_built(built, &mut tables, program),
                 (None, Body::Extern(circuit, _)) => {
                     self.lines.push(Vec::new());
                     Made::Component(program.add_component(self.bound[*circuit as usize].component.clone()))
@@ -234,6 +246,38 @@ impl<'a> Assembler<'a> {
             self.variants[number].made = made;
         }
         Ok(())
+    }
+
+    /// Adds the components of a variant to the program. The lines of its gates are those of the first of them.
+    fn add_built(&mut self, built: Built, tables: &mut TableIds<'_>, program: &mut Program) -> Made {
+        let Built { body, mut lines } = built;
+        let (parts, outputs) = match body {
+            BuiltBody::Whole(component) => {
+                return match gates::wiring(&component) {
+                    Some(outputs) => Made::Parts(Vec::new(), outputs),
+                    None => {
+                        self.lines.push(lines);
+                        Made::Component(program.add_component(component))
+                    }
+                };
+            }
+            BuiltBody::Parts(parts, outputs) => (parts, outputs),
+        };
+        let mut made = Vec::with_capacity(parts.len());
+        for part in parts {
+            let id = match part.body {
+                PartBody::Gates(component) => {
+                    self.lines.push(std::mem::take(&mut lines));
+                    program.add_component(component)
+                }
+                PartBody::Table(table, _) => *tables.ids[table as usize].get_or_insert_with(|| {
+                    self.lines.push(std::mem::take(&mut tables.lines[table as usize]));
+                    program.add_component(tables.tables.components()[table as usize].clone())
+                }),
+            };
+            made.push((id, part.inputs));
+        }
+        Made::Parts(made, outputs)
     }
 
     /// The body of each variant.
@@ -283,7 +327,7 @@ impl<'a> Assembler<'a> {
                 match self.wiring.get(&region) {
                     Some(wired) => wired.part(start, len, links),
                     None => {
-                        let source = Source::Instance(garblet_circuit::InstanceId(self.instance_of[region as usize]));
+                        let source = Source::Instance(InstanceId(self.instance_of[region as usize]));
                         push_link(links, Link { source, start, len });
                     }
                 }
@@ -301,24 +345,60 @@ const PATIENCE_ANDS: u64 = 1 << 10;
 
 /// Optimises components, those with the most gates over all instances first, as long as that saves gates.
 fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), SourceError> {
-    let ands: Vec<u64> = built.iter().map(|b| b.as_ref().map_or(0, |b| b.component.stats().and)).collect();
-    let mut order: Vec<usize> = (0..built.len()).collect();
-    order.sort_by_key(|&k| (std::cmp::Reverse(ands[k] * uses[k]), k));
+    let components = built.iter_mut().zip(uses).flat_map(|(built, &uses)| {
+        built.iter_mut().flat_map(Built::components_mut).map(move |component| (component, uses))
+    });
+    let mut components: Vec<(&mut Component, u64)> = components.collect();
+    let ands: Vec<u64> = components.iter().map(|(component, _)| component.stats().and).collect();
+    let mut order: Vec<usize> = (0..components.len()).collect();
+    order.sort_by_key(|&k| (std::cmp::Reverse(ands[k] * components[k].1), k));
     let (mut done, mut gates, mut vain) = (0, 0, 0);
     for k in order {
-        let Some(built) = &mut built[k] else { continue };
-        let own = built.component.circuit().gates().len() as u64;
+        let component = &mut *components[k].0;
+        let own = component.circuit().gates().len() as u64;
         if done + ands[k] > OPTIMISED_ANDS || gates + own > OPTIMISED_GATES || vain > PATIENCE_ANDS {
             continue;
         }
         gates += own;
-        let better = optimise_component(&built.component, Effort::Quick)?;
+        let better = optimise_component(component, Effort::Quick)?;
         done += ands[k];
         let saved = ands[k].saturating_sub(better.stats().and);
         vain = if saved * 100 >= ands[k].max(1) { 0 } else { vain + ands[k] };
-        built.component = better;
+        *component = better;
     }
     Ok(())
+}
+
+/// Tables, and the components of those that the program has.
+struct TableIds<'a> {
+    tables: Tables<'a>,
+    ids: Vec<Option<ComponentId>>,
+    /// The AND gates of each table by source line.
+    lines: Vec<Vec<(u32, u64)>>,
+}
+
+/// The AND gates of each table by source line: a table's are divided among the lines that read it, by the bits that they read in all instances.
+fn table_lines(tables: &Tables<'_>, built: &[Option<Built>], uses: &[u64]) -> Vec<Vec<(u32, u64)>> {
+    let mut bits: Vec<BTreeMap<u32, u64>> = vec![BTreeMap::new(); tables.components().len()];
+    for (built, uses) in built.iter().zip(uses) {
+        for (table, lines) in built.iter().flat_map(Built::tables) {
+            for (line, own) in lines {
+                *bits[table as usize].entry(*line).or_default() += own * uses;
+            }
+        }
+    }
+    let divided = |(component, bits): (&Component, BTreeMap<u32, u64>)| {
+        let (ands, total) =
+            (u128::from(component.stats().and), bits.values().map(|&own| u128::from(own)).sum::<u128>());
+        let up_to = |sum: u128| (ands * sum / total.max(1)) as u64;
+        let mut sum = 0;
+        let share = |(line, own)| {
+            sum += u128::from(own);
+            (line, up_to(sum) - up_to(sum - u128::from(own)))
+        };
+        bits.into_iter().map(share).collect()
+    };
+    tables.components().iter().zip(bits).map(divided).collect()
 }
 
 /// The extents that are read from each region, in one shared table.
@@ -422,13 +502,19 @@ impl Wired {
     }
 }
 
-fn rewire(wires: &[Result<u32, bool>], inputs: &Wired) -> Vec<Link> {
+/// The links for taps of a region with these inputs, whose parts are instances from `first` on.
+fn rewire(taps: &[Tap], inputs: &Wired, first: u32) -> Vec<Link> {
     let mut links = Vec::new();
-    for wire in wires {
-        match wire {
-            Ok(at) => inputs.part(*at, 1, &mut links),
-            Err(value) => push_link(&mut links, Link { source: Source::Constant(*value), start: 0, len: 1 }),
-        }
+    for tap in taps {
+        let (source, start) = match *tap {
+            Tap::Input(at) => {
+                inputs.part(at, 1, &mut links);
+                continue;
+            }
+            Tap::Constant(value) => (Source::Constant(value), 0),
+            Tap::Part { part, at } => (Source::Instance(InstanceId(first + part)), at),
+        };
+        push_link(&mut links, Link { source, start, len: 1 });
     }
     links
 }

@@ -1,13 +1,16 @@
 //! Turns the code of a region into a component.
 
+use std::collections::{HashMap, HashSet};
+
 use garblet_circuit::{Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Aim, Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
 use crate::{
     budget::Budget,
+    hole::{self, Hole},
     known,
-    number::Number,
     operation::{Decoder, Kind, Operand, Origin, Recorded, Sizes},
+    parts::{Part, Tap},
     source_error::SourceError,
 };
 
@@ -19,11 +22,51 @@ pub(crate) struct Extent {
     pub(crate) end: u16,
 }
 
-/// The component that a region's code becomes when some of its nodes are wanted.
+/// A region's code, of which some nodes are wanted.
+pub(crate) struct Code<'a> {
+    pub(crate) operations: &'a [u32],
+    /// The source line of each operation.
+    pub(crate) lines: &'a [u32],
+    /// The extents of the region's inputs.
+    pub(crate) extents: &'a [(u16, u16)],
+    pub(crate) wanted: &'a [Extent],
+}
+
+/// The result of building a region's code: needed inputs in, wanted wires out.
 pub(crate) struct Built {
-    pub(crate) component: Component,
-    /// AND gates by source line, before the last optimisation.
+    pub(crate) body: Body,
+    /// AND gates by source line, before the last optimisation, not counting those of tables.
     pub(crate) lines: Vec<(u32, u64)>,
+}
+
+pub(crate) enum Body {
+    /// One component, each side one port.
+    Whole(Component),
+    /// The parts, and the wanted wires.
+    Parts(Vec<Part>, Vec<Tap>),
+}
+
+impl Built {
+    /// The components that are gates.
+    pub(crate) fn components_mut(&mut self) -> Vec<&mut Component> {
+        match &mut self.body {
+            Body::Whole(component) => vec![component],
+            Body::Parts(parts, _) => parts.iter_mut().filter_map(Part::gates_mut).collect(),
+        }
+    }
+
+    /// The tables that are read, and the lines that read them, with the number of bits.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (u32, &[(u32, u64)])> {
+        let parts = if let Body::Parts(parts, _) = &self.body { &parts[..] } else { &[] };
+        parts.iter().filter_map(Part::table)
+    }
+}
+
+/// A component with open places for reads of tables: their entries are the last input ports, and their indices the last output ports.
+pub(crate) struct Open {
+    pub(crate) component: Component,
+    pub(crate) lines: Vec<(u32, u64)>,
+    pub(crate) holes: Vec<Hole>,
 }
 
 /// The operations of a region's code that the wanted nodes need, and those of its inputs that they need.
@@ -45,22 +88,29 @@ pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (V
     (nodes, needed_inputs)
 }
 
-/// Builds the component of operations and their lines: needed inputs in, wanted wires out, each side one port.
+/// Builds the component of a region's code, with open places for reads of tables except for those that are refused.
 ///
 /// *Errors*: more wires than a circuit may have, and a source that costs more than it may.
-pub(crate) fn build(
-    (name, aim): (String, Aim),
-    (operations, lines): (&[u32], &[u32]),
-    extents: &[(u16, u16)],
-    wanted: &[Extent],
+pub(crate) fn open(
+    code: &Code<'_>,
+    (name, aim): (&str, Aim),
+    refused: &HashSet<hole::Part>,
     budget: &mut Budget,
-) -> Result<Built, SourceError> {
+) -> Result<Open, SourceError> {
+    let &Code { operations, lines, extents, wanted } = code;
     let (nodes, inputs) = needed(operations, extents.len(), wanted);
     let width = |k: usize| u32::from(extents[k].1 - extents[k].0);
     let total = (0..extents.len()).filter(|&k| inputs[k]).map(width).sum();
     let mut builder = CircuitBuilder::with_aim(name, aim);
     let BitString(wires) = builder.input("in", Type::Bits(total));
-    let mut gates = Gates { builder, inputs: Vec::new(), nodes: Vec::new() };
+    let mut gates = Gates {
+        builder,
+        inputs: Vec::new(),
+        nodes: Vec::new(),
+        holes: Vec::new(),
+        holes_by_index: HashMap::new(),
+        refused,
+    };
     let mut rest = &wires[..];
     for (k, &(start, _)) in extents.iter().enumerate() {
         let (own, after) = rest.split_at(if inputs[k] { width(k) as usize } else { 0 });
@@ -72,7 +122,7 @@ pub(crate) fn build(
     let absorbed = known::absorbed(&all, &nodes, wanted, aim);
     for (at, recorded) in all.iter().enumerate() {
         if nodes[at] {
-            recorded.charge(lines[at], aim, budget)?;
+            recorded.charge(lines[at], aim, refused.is_empty(), budget)?;
         }
         let before = gates.builder.and_count();
         let bits = match nodes[at] && !absorbed[at] {
@@ -83,6 +133,7 @@ pub(crate) fn build(
                 budget.check()?;
                 gates.sum(recorded, &terms)
             }
+            true if recorded.kind == Kind::Element => gates.element(at, lines[at], recorded),
             true => gates.operation(recorded),
             false => Vec::new(),
         };
@@ -93,15 +144,19 @@ pub(crate) fn build(
     for extent in wanted {
         out.extend_from_slice(&gates.nodes[extent.node as usize][extent.start.into()..extent.end.into()]);
     }
-    gates.builder.output("out", &BitString(out));
-    Ok(Built { component: gates.builder.finish()?, lines: by_line })
+    let Gates { mut builder, holes, .. } = gates;
+    builder.output("out", &BitString(out));
+    for (k, hole) in holes.iter().enumerate() {
+        builder.output(format!("index{k}"), &BitString(hole.index.clone()));
+    }
+    Ok(Open { component: builder.finish()?, lines: by_line, holes })
 }
 
 impl Recorded {
-    /// Charges the gates of an operation to a line.
+    /// Charges the gates of an operation to a line, and unless they are built anew also their memory.
     ///
     /// *Errors*: a source that costs more than it may.
-    fn charge(&self, line: u32, aim: Aim, budget: &mut Budget) -> Result<(), SourceError> {
+    fn charge(&self, line: u32, aim: Aim, is_first: bool, budget: &mut Budget) -> Result<(), SourceError> {
         let mut sizes = Sizes::default();
         self.operands.iter().for_each(|operand| sizes.add(operand));
         let few = self.kind.gates(self.width, &sizes);
@@ -111,7 +166,9 @@ impl Recorded {
         };
         budget.turn_to_line(line);
         budget.work(gates.saturating_mul(if self.has_ways() { WAYS } else { 1 }));
-        budget.hold(gates.saturating_mul(GATE_BYTES));
+        if is_first {
+            budget.hold(gates.saturating_mul(GATE_BYTES));
+        }
         budget.check()
     }
 }
@@ -140,7 +197,7 @@ const KNOWN_FACTOR: u64 = 3;
 const WAYS: u64 = 8;
 
 /// The input wire or the constant behind each output of a component without gates.
-pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
+pub(crate) fn wiring(component: &Component) -> Option<Vec<Tap>> {
     let circuit = component.circuit();
     let constants = circuit.gates().iter().map(|gate| match gate {
         Gate::Constant(value) => Some(*value),
@@ -148,7 +205,9 @@ pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
     });
     let constants: Vec<bool> = constants.collect::<Option<_>>()?;
     let inputs = circuit.input_count();
-    let wire = |wire: &Wire| if wire.0 < inputs { Ok(wire.0) } else { Err(constants[(wire.0 - inputs) as usize]) };
+    let wire = |wire: &Wire| {
+        if wire.0 < inputs { Tap::Input(wire.0) } else { Tap::Constant(constants[(wire.0 - inputs) as usize]) }
+    };
     Some(circuit.outputs().iter().map(wire).collect())
 }
 
@@ -161,14 +220,18 @@ fn add_line(lines: &mut Vec<(u32, u64)>, line: u32, ands: u64) {
 }
 
 /// The memory of a gate while a component is made.
-const GATE_BYTES: u64 = 6;
+pub(crate) const GATE_BYTES: u64 = 6;
 
 /// A component under construction.
-struct Gates {
-    builder: CircuitBuilder,
+pub(crate) struct Gates<'a> {
+    pub(crate) builder: CircuitBuilder,
     /// The first wire that is there, and the wires, for each input.
     inputs: Vec<(u16, Vec<Bit>)>,
     nodes: Vec<Vec<Bit>>,
+    pub(crate) holes: Vec<Hole>,
+    pub(crate) holes_by_index: HashMap<Vec<Bit>, Vec<usize>>,
+    /// Reads of tables that have no open place.
+    pub(crate) refused: &'a HashSet<hole::Part>,
 }
 
 /// The value of an operand: two's complement if signed.
@@ -207,8 +270,8 @@ impl Value {
     }
 }
 
-impl Gates {
-    fn value(&self, operand: &Operand) -> Value {
+impl Gates<'_> {
+    pub(crate) fn value(&self, operand: &Operand) -> Value {
         let (start, len) = (usize::from(operand.start), usize::from(operand.len));
         let bits = match operand.from {
             Origin::Local(node) => self.nodes[node as usize][start..start + len].to_vec(),
@@ -273,7 +336,6 @@ impl Gates {
                 (0..width).map(|i| c.mux(condition.bit(0), a.bit(i), b.bit(i))).collect()
             }
             (Kind::ShiftLeft | Kind::ShiftRight, [a, amount]) => shift(c, recorded, a, amount, width),
-            (Kind::Element, [index, elements @ ..]) => element(c, recorded, index, elements, width),
             (Kind::Code, [code, happened, number]) => (0..width)
                 .map(|i| match number.bit(i) == Bit::TRUE {
                     true => c.xor(code.bit(i), happened.bit(0)),
@@ -378,24 +440,4 @@ fn shift(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, amount: &Value,
         _ if a.signed => c.shift_right_by(&a.as_signed(width), &amount).bits().to_vec(),
         _ => c.shift_right_by(&a.unsigned(width), &amount).bits().to_vec(),
     }
-}
-
-fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements: &[Value], width: usize) -> Vec<Bit> {
-    let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
-    let index = index.unsigned(index_bits);
-    let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
-        Origin::Constant(value) => Some(value),
-        _ => None,
-    });
-    if let Some(table) = constants.collect::<Option<Vec<Number>>>()
-        && index_bits <= 16
-    {
-        let part = |start: usize| {
-            let part: Vec<u128> = table.iter().map(|value| value.bits_from(start as u16)).collect();
-            c.lookup(&part, (width - start).min(128), &index).bits().to_vec()
-        };
-        return (0..width).step_by(128).flat_map(part).collect();
-    }
-    let words: Vec<Unsigned> = elements.iter().map(|element| element.unsigned(width)).collect();
-    c.element(&words, &index).bits().to_vec()
 }

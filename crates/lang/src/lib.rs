@@ -13,6 +13,8 @@
 //!    records the rest as operations (`operation`) in regions (`trace`), which it cuts at loops and calls.
 //! 3. The assembler (`assemble`) walks the regions backwards to find what is read of each. It makes one component for all
 //!    regions that do the same, builds and optimises its gates (`gates`) once, and adds an instance for each region.
+//!    A read of a constant array at a secret index becomes a component of its own (`lookup`) if that takes fewer bytes as a
+//!    garbled table than as gates; the gates around it are cut there (`parts`).
 //!
 //! Time grows with the executed operations, and memory with the regions and the distinct components. Repeated gates cost
 //! neither.
@@ -30,14 +32,17 @@ mod float;
 mod front;
 mod front_end;
 mod gates;
+mod hole;
 mod integer;
 mod join;
 mod known;
 mod list;
+mod lookup;
 mod machine;
 mod number;
 mod operation;
 mod panic;
+mod parts;
 mod place;
 mod ports;
 mod region;

@@ -23,5 +23,6 @@ mod rustc;
 mod same_results;
 mod scale;
 mod sizes;
+mod tables;
 mod wide_and_named;
 mod widths;
