@@ -47,7 +47,10 @@ export class GarbletError extends Error {
   memory?: string;
   /** What each server of a visit said, if not both answered. Decide by it, not by the message. */
   replies?: { generator: Reply; cloud: Reply };
-  /** True if both servers of a visit prove that the inputs have had no effect. After any other error, call `resumeVisit` until it has an answer. */
+  /**
+   * True if both servers of a visit prove that the inputs have had no effect. If it is false, call `resumeVisit` until it has an answer. It is undefined, as is
+   * `replies`, if nothing was sent or an answer has come: a panic is an answer.
+   */
   isNeverRun?: boolean;
 }
 
