@@ -232,7 +232,7 @@ class Gates:
         return (low | high << 64) ^ c * u ^ d * w
 
 
-TABLES = Scheme("table", 4096, 1, 0, 0)
+TABLES = Scheme("table", 2048, 1, 0, 0)
 
 
 class TableHashes:

@@ -15,7 +15,7 @@ CHUNK_ANDS = 4096
 TABLE_INPUTS = range(2, 17)
 TABLE_OUTPUTS = range(1, 129)
 TABLE_GATES = 1 << 20
-TABLE_WORK = 1 << 32
+TABLE_WORK = 1 << 28
 TABLE_GATE_BYTES = 24
 
 # A literal is `2 * node + flag`.

@@ -108,6 +108,21 @@ def lookups(large: int) -> str:
     return json.dumps(file)
 
 
+def border() -> str:
+    """A program file in which the 96th table of 8 inputs and 8 outputs begins a chunk: 11 AND gates and 95 times 43 places."""
+    file = {
+        "components": {
+            name: {"inputs": {"a": f"bits{n}"}, "outputs": {"o": "bits8"}, "gates": dense(n, 8, ands)}
+            for name, (n, ands) in {"gates": (17, 11), "table": (8, 90)}.items()
+        },
+        "inputs": {"x": {"type": "bits8", "owner": 0}, "y": {"type": "bits9", "owner": 1}},
+        "instances": {"t0": {"of": "gates", "in": {"a": ["x", "y"]}}}
+        | {f"t{i}": {"of": "table", "in": {"a": f"t{i - 1}.o"}} for i in range(1, 98)},
+        "outputs": {"o": {"type": "bits16", "from": ["t95", "t97"], "to": "all"}},
+    }
+    return json.dumps(file)
+
+
 BRISTOL = """# Bristol Fashion with every kind of gate, some before what they read
 13 22
 2 3 5
@@ -212,6 +227,7 @@ CASES = [
     Case("5_copies", copies(5), ({}, {"hash": "tmmo"})),
     Case("9_copies_chained", copies(9, True), ({"scheme": "four-row"}, {"scheme": "grr3"})),
     Case("tables", lookups(10), ({}, {"scheme": "three-halves"})),
+    Case("tables_at_a_border", border(), _both(scheme="half-gates")),
     Case("tables_ahead", lookups(12), ({"scheme": "three-halves", "build": "ahead"}, {"build": "ahead"})),
     Case("tables_tmmo", lookups(9), ({"hash": "tmmo"}, {"hash": "mitccrh", "scheme": "three-halves"})),
     Case("tables_sha256", lookups(9), ({"hash": "sha256"}, {"hash": "fixed-key"})),

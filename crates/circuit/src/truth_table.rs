@@ -12,25 +12,24 @@ pub struct TruthTable {
     columns: Vec<Box<[u64]>>,
 }
 
-/// Values of the first six inputs in the 64 rows of a word.
-const LOW_INPUTS: [u64; 6] = [
-    0xaaaa_aaaa_aaaa_aaaa,
-    0xcccc_cccc_cccc_cccc,
-    0xf0f0_f0f0_f0f0_f0f0,
-    0xff00_ff00_ff00_ff00,
-    0xffff_0000_ffff_0000,
-    0xffff_ffff_0000_0000,
-];
-
 impl TruthTable {
+    /// The columns of the first six inputs themselves, in 64 rows.
+    pub const INPUTS: [u64; 6] = [
+        0xaaaa_aaaa_aaaa_aaaa,
+        0xcccc_cccc_cccc_cccc,
+        0xf0f0_f0f0_f0f0_f0f0,
+        0xff00_ff00_ff00_ff00,
+        0xffff_0000_ffff_0000,
+        0xffff_ffff_0000_0000,
+    ];
     /// The most inputs of a table.
     pub const MAX_INPUTS: u32 = 16;
     /// The most outputs of a table that is garbled.
     pub const MAX_OUTPUTS: usize = 128;
     /// The most gates of a circuit whose table is garbled: they are all in memory.
     pub const MAX_GATES: usize = 1 << 20;
-    /// The most gates of a circuit whose table is garbled, times its rows: a fraction of a second.
-    const MAX_WORK: u64 = 1 << 32;
+    /// The most gates of a circuit whose table is garbled, times its rows: some milliseconds for each component.
+    const MAX_WORK: u64 = 1 << 28;
 
     /// Bytes of the shortest AND gate beside tables, that of three halves. The scheme may be chosen after the tables.
     const GATE_BYTES: u64 = 24;
@@ -50,7 +49,7 @@ impl TruthTable {
         for word in 0..words {
             let high = |k: usize| if word >> (k - 6) & 1 == 1 { u64::MAX } else { 0 };
             let values: Vec<u64> =
-                (0..inputs as usize).map(|k| LOW_INPUTS.get(k).copied().unwrap_or_else(|| high(k))).collect();
+                (0..inputs as usize).map(|k| Self::INPUTS.get(k).copied().unwrap_or_else(|| high(k))).collect();
             let outputs = evaluate_circuit(circuit, &values);
             columns.iter_mut().zip(outputs).for_each(|(column, value)| column[word] = value & rows);
         }

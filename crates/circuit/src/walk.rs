@@ -83,10 +83,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
 
     /// The next instance to run, if any; appends its inputs to `inputs`.
     pub fn next_instance(&mut self, inputs: &mut Vec<W>) -> Option<InstanceId> {
-        if self.next as usize == self.program.instance_count() {
-            return None;
-        }
-        let id = InstanceId(self.next);
+        let id = self.next_id()?;
         self.next += 1;
         for link in self.program.instance_links(id) {
             self.take(link, inputs);
@@ -111,11 +108,10 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
     /// The next instance, if there is one and it reads no instance from `first` on. A caller may then take its inputs before those
     /// instances are finished.
     pub fn next_beside(&self, first: Option<InstanceId>) -> Option<InstanceId> {
-        let next = InstanceId(self.next);
+        let next = self.next_id()?;
         let first = first.unwrap_or(next).0;
         let among = |link: Link| matches!(link.source, Source::Instance(source) if source.0 >= first);
-        let there = (self.next as usize) < self.program.instance_count();
-        (there && !self.program.instance_links(next).any(among)).then_some(next)
+        (!self.program.instance_links(next).any(among)).then_some(next)
     }
 
     /// Stores the outputs of an instance that [`Walk::next_instance`] returned.

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::{
     config::CHUNK_ANDS,
     run::Piece,
-    schedules::{ScheduledComponent, Schedules, Table},
+    schedules::{ScheduledComponent, Schedules, TabledComponent},
 };
 
 /// Instances of one component that run side by side: the first, and those that follow it in the program.
@@ -17,7 +17,7 @@ struct Running<'p> {
     copies: usize,
     component: &'p ScheduledComponent,
     /// The table that the only copy is garbled as.
-    table: Option<&'p Table>,
+    table: Option<&'p TabledComponent>,
 }
 
 /// The next part of the work.
@@ -30,7 +30,7 @@ pub(crate) enum Work<'a> {
 
 /// A part of a table that takes the place of at most `limit` gates.
 pub(crate) struct TablePart<'a> {
-    pub(crate) table: &'a Table,
+    pub(crate) table: &'a TabledComponent,
     /// The table's bytes: all of them on the garbler's side, those so far on the evaluator's.
     pub(crate) bytes: &'a mut Vec<u8>,
     /// Gates whose place was taken before.
@@ -224,7 +224,7 @@ impl<'p> ProgramCursor<'p> {
     /// Runs the next part of a table, whose gates are numbered from the first of them on.
     fn run_table(
         &mut self,
-        table: &Table,
+        table: &TabledComponent,
         done: usize,
         limit: usize,
         run: &mut impl FnMut(usize, Work<'_>) -> usize,

@@ -52,6 +52,7 @@ impl<'p> Evaluator<'p> {
         first_gate: u64,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
+        schedules.check(config);
         let kernels = SchemeKernels::of(config);
         let [_, negation] = (kernels.negation_offsets)(Block::ZERO);
         Evaluator {

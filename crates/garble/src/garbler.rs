@@ -63,6 +63,7 @@ impl<'p> Garbler<'p> {
         first_gate: u64,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
+        schedules.check(config);
         let kernels = SchemeKernels::of(config);
         let [negation, _] = (kernels.negation_offsets)(delta.block());
         Garbler {

@@ -35,9 +35,11 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// Takes a table, and [`TruthTable::garbled_bytes`] of its shape.
-    pub(crate) fn new(table: TruthTable, bytes: u64) -> Self {
-        Lookup { table, bytes: bytes as usize }
+    /// # Panics
+    /// If no table of this shape is garbled.
+    pub(crate) fn new(table: TruthTable) -> Self {
+        let bytes = TruthTable::garbled_bytes(table.inputs(), table.columns().len());
+        Lookup { bytes: bytes.expect("a shape that is garbled") as usize, table }
     }
 
     /// The bytes of the garbled table.
@@ -65,6 +67,9 @@ fn seed_of(hash_seed: Block, first_gate: u64) -> Block {
     hash_seed ^ Block::from_halves(0, first_gate.wrapping_add(1))
 }
 
+/// Hash calls under one number: an input's two labels.
+const CALLS: u64 = 2;
+
 /// Hashes of one table.
 struct Hashes<E, H> {
     e: E,
@@ -90,7 +95,7 @@ impl<E: Engine, H: GateHash> Hashes<E, H> {
     fn hash(&self, first: u64, blocks: &mut [Block]) {
         let mut key = None;
         for (quad, blocks) in blocks.chunks_mut(QUAD_LANES).enumerate() {
-            let number = H::key_period(1).split(first + (quad * QUAD_LANES) as u64);
+            let number = H::key_period(CALLS).split(first + (quad * QUAD_LANES) as u64);
             let (_, key) = match key.take() {
                 Some((period, old)) if period == number.period => key.insert((period, old)),
                 _ => key.insert((number.period, H::key(self.e, self.seed, number.period))),
@@ -224,7 +229,7 @@ impl<H: GateHash> Kernel for With<GarbleLookup<'_>, H> {
         let select = |label: Block| Bit::lowest_of(label.halves()[0]);
         let zeros: Zeroizing<Vec<Block>> =
             Zeroizing::new(inputs.iter().map(|&label| label ^ Block::mask(select(label)) & delta).collect());
-        let moved: Vec<Bit> = inputs.iter().map(|&label| select(label)).collect();
+        let moved = Zeroizing::new(inputs.iter().map(|&label| select(label)).collect::<Vec<Bit>>());
         let (positions, mut rest) = bytes.split_at_mut(16 * (lookup.inputs() - 2));
         let nodes = garble_positions(&mut hashes, delta, &zeros, positions);
         let mut columns: Vec<Rows> = lookup.table.columns().iter().map(|column| move_rows(column, &moved)).collect();

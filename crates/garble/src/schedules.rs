@@ -19,49 +19,47 @@ pub struct Schedules {
     components: Arc<[ScheduledComponent]>,
     digests: Arc<[ScheduleDigest]>,
     /// The components that are garbled as tables: one entry for each component, or none.
-    tables: Vec<Option<Table>>,
+    tables: Vec<Option<TabledComponent>>,
+    /// The garbling that they were made for.
+    config: GarblingConfig,
     and_count: u64,
     digest: ScheduleDigest,
 }
 
 /// A component that is garbled as a table.
-pub(crate) struct Table {
-    pub(crate) lookup: Lookup,
+pub(crate) struct TabledComponent {
+    pub(crate) lookup: Arc<Lookup>,
     /// The gates whose place it takes in chunks: the fewest with as many bytes.
     pub(crate) gates: u64,
     /// Bytes of one of them.
     pub(crate) gate_bytes: usize,
 }
 
-impl Table {
+impl TabledComponent {
+    fn new(lookup: Arc<Lookup>, config: GarblingConfig) -> Self {
+        let (gate_bytes, _) = config.scheme.sizes();
+        TabledComponent { gates: lookup.bytes().div_ceil(gate_bytes) as u64, lookup, gate_bytes }
+    }
+
     /// Bytes of the gates whose place it takes: of the garbled table, and zeros.
     pub(crate) fn bytes(&self) -> usize {
         self.gates as usize * self.gate_bytes
     }
+}
 
-    /// The component as a table, if that takes fewer bytes than its gates.
-    ///
-    /// *Errors*: gates that cannot be read again.
-    fn of(
-        component: &Component,
-        scheduled: &ScheduledComponent,
-        config: GarblingConfig,
-    ) -> Result<Option<Self>, Diagnostic> {
-        let circuit = component.circuit();
-        let Some(bytes) = TruthTable::garbled_bytes(circuit.input_count(), circuit.outputs().len()) else {
-            return Ok(None);
-        };
-        if !TruthTable::replaces(circuit, scheduled.and_count()) {
-            return Ok(None);
-        }
-        let (gate_bytes, _) = config.scheme.sizes();
-        let gates = bytes.div_ceil(gate_bytes as u64);
-        let table = match circuit.stored_gates() {
-            None => TruthTable::of(circuit),
-            Some(_) => TruthTable::of(&circuit.whole()?),
-        };
-        Ok(Some(Table { lookup: Lookup::new(table, bytes), gates, gate_bytes }))
+/// The table of a component, if the component is to be garbled as one.
+///
+/// *Errors*: gates that cannot be read again.
+fn lookup_of(component: &Component, scheduled: &ScheduledComponent) -> Result<Option<Arc<Lookup>>, Diagnostic> {
+    let circuit = component.circuit();
+    if !TruthTable::replaces(circuit, scheduled.and_count()) {
+        return Ok(None);
     }
+    let table = match circuit.stored_gates() {
+        None => TruthTable::of(circuit),
+        Some(_) => TruthTable::of(&circuit.whole()?),
+    };
+    Ok(Some(Arc::new(Lookup::new(table))))
 }
 
 /// One component: its gates on label slots, and the places of its outputs.
@@ -119,14 +117,15 @@ impl Schedules {
         components: Vec<ScheduledComponent>,
         digests: impl IntoIterator<Item = ScheduleDigest>,
     ) -> Self {
-        Schedules::of_parts(program, components.into(), digests.into_iter().collect(), Vec::new())
+        let digests = digests.into_iter().collect();
+        Schedules::of_parts(program, components.into(), digests, (Vec::new(), GarblingConfig::default()))
     }
 
     fn of_parts(
         program: &Program,
         components: Arc<[ScheduledComponent]>,
         digests: Arc<[ScheduleDigest]>,
-        tables: Vec<Option<Table>>,
+        (tables, config): (Vec<Option<TabledComponent>>, GarblingConfig),
     ) -> Self {
         let table = |component: usize| tables.get(component)?.as_ref();
         let ands_of = |i| {
@@ -138,19 +137,33 @@ impl Schedules {
         let tabled = (0..components.len()).filter(|&component| table(component).is_some()).map(|number| number as u64);
         let numbers: Vec<u64> = [QUAD_LANES as u64, CHUNK_ANDS as u64].into_iter().chain(tabled).collect();
         let digest = ScheduleDigest::of_digests(digests.iter().copied(), &numbers);
-        Schedules { components, digests, tables, and_count, digest }
+        Schedules { components, digests, tables, config, and_count, digest }
     }
 
     /// The same, with each component garbled as a table that is [shorter](TruthTable::is_shorter) so.
     ///
     /// *Errors*: gates that cannot be read again.
     pub fn with_tables(&self, program: &Program, config: GarblingConfig) -> Result<Self, Diagnostic> {
-        let each = program.components().iter().zip(self.components.iter());
-        let tables = match config.garbles_tables() {
-            true => each.map(|(component, scheduled)| Table::of(component, scheduled, config)).collect(),
-            false => Ok(Vec::new()),
+        // They do not depend on the scheme, so those that are known are right.
+        let lookups: Vec<Option<Arc<Lookup>>> = match (config.garbles_tables(), self.tables.is_empty()) {
+            (false, _) => Vec::new(),
+            (true, false) => self.tables.iter().map(|table| table.as_ref().map(|table| table.lookup.clone())).collect(),
+            (true, true) => {
+                let each = program.components().iter().zip(self.components.iter());
+                each.map(|(component, scheduled)| lookup_of(component, scheduled)).collect::<Result<_, Diagnostic>>()?
+            }
         };
-        Ok(Schedules::of_parts(program, self.components.clone(), self.digests.clone(), tables?))
+        let tabled = |lookup| TabledComponent::new(lookup, config);
+        let tables = lookups.into_iter().map(|lookup| lookup.map(tabled)).collect();
+        Ok(Schedules::of_parts(program, self.components.clone(), self.digests.clone(), (tables, config)))
+    }
+
+    /// Checks that a garbling may use these schedules.
+    ///
+    /// # Panics
+    /// If a component is a table for another scheme or hash.
+    pub(crate) fn check(&self, config: GarblingConfig) {
+        assert!(config == self.config || !self.tables.iter().any(Option::is_some), "tables of another garbling");
     }
 
     /// The number of garbled AND gates of the whole program, at most that of its circuits: gates without effect on
@@ -174,7 +187,7 @@ impl Schedules {
     }
 
     /// The table of an instance that is garbled as one.
-    pub(crate) fn table_of(&self, program: &Program, instance: InstanceId) -> Option<&Table> {
+    pub(crate) fn table_of(&self, program: &Program, instance: InstanceId) -> Option<&TabledComponent> {
         self.tables.get(program.component_id(instance).0 as usize)?.as_ref()
     }
 }
@@ -229,5 +242,46 @@ impl ScheduledComponent {
             let (slot, negation) = self.output(number, negation);
             slot.map_or(Block::ZERO, &label) ^ negation
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_circuit::{Party, Type};
+    use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
+
+    use super::*;
+    use crate::config::{HashKind, SchemeKind};
+
+    fn with_a_table() -> (Program, Schedules) {
+        let mut builder = CircuitBuilder::new("table");
+        let index: Unsigned = builder.input("in", Type::Unsigned(8));
+        let rows: Vec<u128> = (0..256).map(|row: u128| row * row * row % 251).collect();
+        let entry = builder.lookup(&rows, 8, &index);
+        builder.output("out", &entry);
+        let program = Program::from_component(builder.finish().unwrap(), &[Party(0)]).unwrap();
+        let schedules = Schedules::new(&program).with_tables(&program, GarblingConfig::default()).unwrap();
+        assert!(schedules.is_table(0));
+        (program, schedules)
+    }
+
+    #[test]
+    fn schedules_for_another_scheme_have_the_same_tables_in_other_places() {
+        let (program, schedules) = with_a_table();
+        let three_halves = GarblingConfig { scheme: SchemeKind::ThreeHalves, ..GarblingConfig::default() };
+        let others = schedules.with_tables(&program, three_halves).unwrap();
+        assert_eq!(others.digest(), schedules.digest());
+        assert_eq!([&schedules, &others].map(Schedules::and_count), [43, 58]);
+        let gates = GarblingConfig { hash: HashKind::FixedKey, ..GarblingConfig::default() };
+        let without = schedules.with_tables(&program, gates).unwrap();
+        assert_eq!(without.digest(), Schedules::new(&program).digest());
+        let again = without.with_tables(&program, GarblingConfig::default()).unwrap();
+        assert_eq!(again.digest(), schedules.digest());
+    }
+
+    #[test]
+    #[should_panic(expected = "tables of another garbling")]
+    fn tables_for_another_hash_are_refused() {
+        with_a_table().1.check(GarblingConfig { hash: HashKind::FixedKey, ..GarblingConfig::default() });
     }
 }

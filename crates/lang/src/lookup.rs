@@ -252,8 +252,9 @@ impl<'a> Tables<'a> {
         let component = self.optimised(c.finish()?)?;
         let wins = TruthTable::is_shorter(index_bits as u32, width, component.stats().and);
         let number = wins.then_some(self.components.len() as u32);
-        if wins {
-            self.components.push(component);
+        match wins {
+            true => self.components.push(component),
+            false => budget.release(((width as u64) << index_bits) * GATE_BYTES),
         }
         self.known.insert(key, number);
         Ok(number)

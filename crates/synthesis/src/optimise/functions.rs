@@ -3,18 +3,13 @@
 //! Bit `x` of a table is the value at the point whose coordinates are the bits of `x`. A function of fewer variables is a
 //! table that does not depend on the others.
 
+use garblet_circuit::TruthTable;
+
 /// The most variables.
 pub(super) const VARIABLES: usize = 6;
 
 /// The tables of the variables themselves.
-pub(super) const VARIABLE: [u64; VARIABLES] = [
-    0xaaaa_aaaa_aaaa_aaaa,
-    0xcccc_cccc_cccc_cccc,
-    0xf0f0_f0f0_f0f0_f0f0,
-    0xff00_ff00_ff00_ff00,
-    0xffff_0000_ffff_0000,
-    0xffff_ffff_0000_0000,
-];
+pub(super) const VARIABLE: [u64; VARIABLES] = TruthTable::INPUTS;
 
 /// The monomials of degree at most one.
 pub(super) const AFFINE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16 | 1 << 32;
