@@ -104,7 +104,8 @@ export class Browser {
 
   /** Waits until a function in the page returns something true, which it then is. */
   async until(work, ...args) {
-    const end = Date.now() + 30_000;
+    // A busy machine compiles the page's module for as long as it takes.
+    const end = Date.now() + 120_000;
     for (;;) {
       const value = await this.run(work, ...args);
       if (value) return value;
