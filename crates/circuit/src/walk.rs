@@ -83,10 +83,15 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
 
     /// The next instance to run, if any; appends its inputs to `inputs`.
     pub fn next_instance(&mut self, inputs: &mut Vec<W>) -> Option<InstanceId> {
+        self.read_next(|wires| inputs.extend_from_slice(wires))
+    }
+
+    /// The next instance to run, if any; gives its inputs to `put`, one run of wires after another.
+    pub fn read_next(&mut self, mut put: impl FnMut(&[W])) -> Option<InstanceId> {
         let id = self.next_id()?;
         self.next += 1;
         for link in self.program.instance_links(id) {
-            self.take(link, inputs);
+            self.take(link, &mut put);
         }
         Some(id)
     }
@@ -116,10 +121,15 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
 
     /// Stores the outputs of an instance that [`Walk::next_instance`] returned.
     pub fn finish(&mut self, instance: InstanceId, outputs: &[W]) {
+        self.finish_with(instance, || outputs.into());
+    }
+
+    /// The same; `outputs` makes them if anything reads them.
+    pub fn finish_with(&mut self, instance: InstanceId, outputs: impl FnOnce() -> Box<[W]>) {
         let state = &mut self.instances[instance.0 as usize];
         let readers = std::mem::replace(state, u32::MAX);
         if readers > 0 {
-            let held = Held { wires: outputs.into(), readers };
+            let held = Held { wires: outputs(), readers };
             *state = self.free.pop().unwrap_or(self.held.len() as u32);
             match self.held.get_mut(*state as usize) {
                 Some(place) => *place = held,
@@ -134,28 +144,28 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         let mut wires = Vec::new();
         let mut all = Vec::with_capacity(program.outputs().len());
         for output in program.outputs() {
-            output.links.iter().for_each(|&link| self.take(link, &mut wires));
+            output.links.iter().for_each(|&link| self.take(link, |taken| wires.extend_from_slice(taken)));
             all.push(wires.as_slice().into());
             wires.zeroize();
         }
         all
     }
 
-    fn take(&mut self, link: Link, into: &mut Vec<W>) {
+    fn take(&mut self, link: Link, mut put: impl FnMut(&[W])) {
         let range = link.start as usize..link.start as usize + link.len as usize;
         match link.source {
             Source::Constant(value) => {
-                into.extend(std::iter::repeat_n(self.constants[usize::from(value)], range.len()));
+                range.for_each(|_| put(&self.constants[usize::from(value)..][..1]));
             }
             Source::Input(i) => {
                 let held = &mut self.inputs[i.0 as usize];
-                into.extend_from_slice(&held.wires[range]);
+                put(&held.wires[range]);
                 held.read();
             }
             Source::Instance(i) => {
                 let place = self.instances[i.0 as usize];
                 let held = &mut self.held[place as usize];
-                into.extend_from_slice(&held.wires[range]);
+                put(&held.wires[range]);
                 if held.read() {
                     self.free.push(place);
                 }

@@ -64,7 +64,7 @@ impl Reading {
 #[derive(Default)]
 pub struct Workspace {
     slots: Labels,
-    /// Labels on their way into or out of instances.
+    /// Labels on their way into or out of tables.
     ports: Zeroizing<Vec<Block>>,
     /// A table on its way.
     table: Vec<u8>,
@@ -118,7 +118,7 @@ impl<'p> ProgramCursor<'p> {
         most_copies: usize,
     ) -> Self {
         let widths = program.components().iter().flat_map(|c| [c.input_width(), c.output_width()]);
-        let most_ports = widths.max().unwrap_or(0) as usize * most_copies;
+        let most_ports = widths.max().unwrap_or(0) as usize;
         ProgramCursor {
             program,
             schedules,
@@ -251,26 +251,24 @@ impl<'p> ProgramCursor<'p> {
     }
 
     fn begin(&mut self) -> Option<Running<'p>> {
-        self.workspace.make_ports(self.most_ports);
-        let Workspace { slots, ports, .. } = &mut self.workspace;
-        let next = self.walk.next_id()?;
-        if let Some(table) = self.schedules.table_of(self.program, next) {
-            let first = self.walk.next_instance(ports)?;
+        let first = self.walk.next_id()?;
+        let component = self.schedules.of(self.program, first);
+        if let Some(table) = self.schedules.table_of(self.program, first) {
+            self.workspace.make_ports(self.most_ports);
+            self.walk.next_instance(&mut self.workspace.ports)?;
             self.table_done = 0;
-            return Some(Running {
-                first,
-                copies: 1,
-                component: self.schedules.of(self.program, first),
-                table: Some(table),
-            });
+            return Some(Running { first, copies: 1, component, table: Some(table) });
         }
         let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
-        let first = self.walk.next_instance(ports)?;
-        for _ in 1..copies {
-            self.walk.next_instance(ports)?;
+        let slots = &mut self.workspace.slots;
+        slots.begin_copies(&component.gates, copies);
+        for copy in 0..copies {
+            let mut slot = 0;
+            self.walk.read_next(|labels| {
+                slots.put(copy, slot, labels);
+                slot += labels.len();
+            })?;
         }
-        let component = self.schedules.of(self.program, first);
-        slots.begin(&component.gates, copies, ports);
         self.cursor = Cursor::default();
         if let Some(parts) = component.parts() {
             self.read(parts);
@@ -280,11 +278,10 @@ impl<'p> ProgramCursor<'p> {
 
     fn finish(&mut self, Running { first, copies, component, .. }: Running<'p>) {
         self.running = None;
-        let Workspace { slots, ports, .. } = &mut self.workspace;
         for copy in 0..copies {
-            ports.clear();
-            component.outputs(slots, copy, self.negation, ports);
-            self.walk.finish(InstanceId(first.0 + copy as u32), ports);
+            let labels = self.workspace.slots.of_copy(copy);
+            let outputs = || component.output_labels(self.negation, labels).collect();
+            self.walk.finish_with(InstanceId(first.0 + copy as u32), outputs);
         }
     }
 

@@ -219,7 +219,7 @@ impl ScheduledComponent {
 
     /// The outputs of a copy after all gates ran, appended to `into`; `negation` turns a wire's label into the label of its negation.
     pub(crate) fn outputs(&self, slots: &Labels, copy: usize, negation: Block, into: &mut Vec<Block>) {
-        into.extend(self.output_labels(negation, |slot| slots.get(copy, slot)));
+        into.extend(self.output_labels(negation, slots.of_copy(copy)));
     }
 
     /// The number of outputs.
@@ -230,18 +230,25 @@ impl ScheduledComponent {
     /// The slot of an output, unless it is constant, and the block that turns the label there, or zero, into the output's.
     #[inline]
     pub(crate) fn output(&self, number: usize, negation: Block) -> (Option<usize>, Block) {
-        match self.outputs[number] {
-            OutputWire::Slot(operand) => (Some(operand.slot()), Block::mask(operand.inverted()) & negation),
-            OutputWire::Constant(value) => (None, Block::mask(value) & negation),
-        }
+        place(self.outputs[number], negation)
     }
 
     /// The outputs' labels, from those in the slots.
+    #[inline]
     pub(crate) fn output_labels(&self, negation: Block, label: impl Fn(usize) -> Block) -> impl Iterator<Item = Block> {
-        (0..self.outputs.len()).map(move |number| {
-            let (slot, negation) = self.output(number, negation);
+        self.outputs.iter().map(move |&output| {
+            let (slot, negation) = place(output, negation);
             slot.map_or(Block::ZERO, &label) ^ negation
         })
+    }
+}
+
+/// See [`ScheduledComponent::output`].
+#[inline(always)]
+fn place(output: OutputWire, negation: Block) -> (Option<usize>, Block) {
+    match output {
+        OutputWire::Slot(operand) => (Some(operand.slot()), Block::mask(operand.inverted()) & negation),
+        OutputWire::Constant(value) => (None, Block::mask(value) & negation),
     }
 }
 

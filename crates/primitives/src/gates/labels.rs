@@ -55,15 +55,37 @@ impl Labels {
     /// # Panics
     /// If the shape is wrong, or a copy has more inputs than slots.
     pub fn begin(&mut self, list: &GateList, copies: usize, inputs: &[Block]) {
-        assert!(copies == 1 || copies == QUAD_LANES && inputs.len().is_multiple_of(QUAD_LANES), "{copies} copies");
-        if copies == 1 {
-            self.begin_one(list, inputs.len());
-            return self.first_mut(inputs.len()).copy_from_slice(inputs);
-        }
+        self.begin_copies(list, copies);
+        assert!(inputs.len().is_multiple_of(copies), "inputs of {copies} copies");
         let per_copy = inputs.len() / copies;
-        self.make_room(list, copies, per_copy);
-        for (slot, line) in self.lines[..per_copy].iter_mut().enumerate() {
-            line.0 = std::array::from_fn(|copy| inputs[copy * per_copy + slot]);
+        assert!(per_copy <= list.slot_count, "{per_copy} inputs for {} slots", list.slot_count);
+        for copy in 0..copies {
+            self.put(copy, 0, &inputs[copy * per_copy..][..per_copy]);
+        }
+    }
+
+    /// Makes room for copies of a list, whose inputs are then [put](Labels::put) into the first slots.
+    ///
+    /// # Panics
+    /// Unless there is one copy or [`QUAD_LANES`].
+    pub fn begin_copies(&mut self, list: &GateList, copies: usize) {
+        assert!(copies == 1 || copies == QUAD_LANES, "{copies} copies");
+        self.make_room(list, copies, 0);
+    }
+
+    /// Puts labels into the slots of a copy from `slot` on.
+    ///
+    /// # Panics
+    /// If there is no such copy, or there are fewer slots.
+    #[inline]
+    pub fn put(&mut self, copy: usize, slot: usize, labels: &[Block]) {
+        assert!(copy < self.copies, "copy {copy} of {}", self.copies);
+        match self.copies {
+            QUAD_LANES => {
+                let lines = &mut self.lines[slot..slot + labels.len()];
+                lines.iter_mut().zip(labels).for_each(|(line, label)| line.0[copy] = *label);
+            }
+            _ => self.first_mut(slot + labels.len())[slot..].copy_from_slice(labels),
         }
     }
 
@@ -84,11 +106,18 @@ impl Labels {
     /// # Panics
     /// If there is no such slot or copy.
     pub fn get(&self, copy: usize, slot: usize) -> Block {
+        self.of_copy(copy)(slot)
+    }
+
+    /// The label in each slot of a copy.
+    ///
+    /// # Panics
+    /// If there is no such copy, or, when it is called, no such slot.
+    #[inline]
+    pub fn of_copy(&self, copy: usize) -> impl Fn(usize) -> Block {
         assert!(copy < self.copies, "copy {copy} of {}", self.copies);
-        match self.copies {
-            QUAD_LANES => self.lines[slot].0[copy],
-            _ => self.lines[slot / QUAD_LANES].0[slot % QUAD_LANES],
-        }
+        let (labels, copies): (&[Block], usize) = (bytemuck::cast_slice(&self.lines), self.copies);
+        move |slot| labels[slot * copies + copy]
     }
 
     /// The number of copies in the slots.
