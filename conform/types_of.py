@@ -53,7 +53,7 @@ class Type:
 
     def digest(self) -> bytes:
         """The numbers of the type (file 5, "Digest")."""
-        simple = {"bits": 0, "bool": 1, "unsigned": 2, "signed": 3, "bytes": 4, "float": 10}
+        simple = {"bits": 0, "bool": 1, "unsigned": 2, "signed": 3, "bytes": 4, "float": 10, "bfloat": 11}
         match self.kind:
             case "array" | "list":
                 return u32(5 if self.kind == "array" else 9) + u32(self.size) + self.of().digest()
@@ -82,8 +82,10 @@ class Type:
             case "fixed":
                 return _integer(round(float(value) * (1 << self.fraction)), self.width)
             case "float":
-                packed = struct.pack("<d" if self.size == 64 else "<f", float(value))
+                packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[self.size], float(value))
                 return _integer(int.from_bytes(packed, "little"), self.size)
+            case "bfloat":
+                return _integer(_bfloat16(float(value)), self.size)
             case "array":
                 if len(value) != self.size:
                     raise CallError(f"a value of an array: expected {self.size} elements, got {len(value)}")
@@ -115,6 +117,14 @@ class Type:
         if set(value) <= {"0", "1"} and len(value) == self.width:
             return [int(c) for c in value]
         return _integer(int(value, 0), self.width)
+
+
+def _bfloat16(value: float) -> int:
+    """The upper half of a binary32. A number that is not one of bfloat16 is refused, since this peer rounds to none."""
+    bits = int.from_bytes(struct.pack("<f", value), "little")
+    if struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0] != value and value == value:
+        raise CallError(f"expected a number of bfloat16, got {value!r}")
+    return bits >> 16
 
 
 def _integer(value: int, width: int) -> list[int]:
@@ -203,8 +213,10 @@ def parse(source: str) -> Type:
             return Type("fixed", whole, fraction)
         if token == "bool":
             return Type("bool", 1)
-        if token in ("f32", "f64"):
+        if token in ("f16", "f32", "f64"):
             return Type("float", int(token[1:]))
+        if token == "bf16":
+            return Type("bfloat", 16)
         if found := re.fullmatch(r"(bits|bytes|u|i)(\d+)", token):
             return Type({"u": "unsigned", "i": "signed"}.get(found[1], found[1]), int(found[2]))
         raise CallError(f"type {source!r}: expected a type, got {token!r}")

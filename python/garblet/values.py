@@ -13,7 +13,6 @@ import math
 import numbers
 import operator
 import re
-import struct
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -42,6 +41,8 @@ _ARROW_TIMES = re.compile(r"\b(timestamp|time32|time64|date32|date64|duration)\[
 _BITS_MAX = 8192
 #: The maximum nesting of a value.
 _DEPTH_MAX = 100
+#: Floating-point types shorter than a float of Python: the bits of the significand, and the exponent of the least number.
+_PRECISIONS = {"f16": (11, -24), "bf16": (8, -133), "f32": (24, -149)}
 
 
 def encode(ports: list[Port], inputs: Inputs) -> str:
@@ -404,15 +405,11 @@ class _Writer:
         """A number with a point."""
         if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             got = "nan" if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value)) else "an infinite one"
-            raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for f32 and f64 write "NaN", "inf" or "-inf"')
+            raise InputError(f"{path}: expected a number, got {got}", 'drop or fill what is missing; for floating-point types write "NaN", "inf" or "-inf"')
         if isinstance(value, Decimal):
             return self._decimal(value, of, path)
-        if of is not None and of.text == "f32":
-            # Its decimal digits would be rounded again.
-            with contextlib.suppress(OverflowError):
-                return float(struct.unpack("<f", struct.pack("<f", value))[0])
-        # A float keeps its point, so it is never read as an integer.
-        return float(value)
+        # A float keeps its point, so it is never read as an integer. Its decimal digits would be rounded again.
+        return _rounded(float(value), of.text) if of is not None and of.text in _PRECISIONS else float(value)
 
     def _fields(self, value: Mapping[Any, Value], of: Shape | None, path: str, depth: int) -> dict[str, Any]:
         known = None if of is None else of.fields
@@ -458,7 +455,7 @@ class _Writer:
     def _decimal(self, value: Decimal, of: Shape | None, path: str) -> str:
         if abs(value.adjusted()) > _BITS_MAX:
             raise InputError(f"{path}: expected a number, got one of more than {_BITS_MAX} digits")
-        if of is not None and of.text in ("f32", "f64"):
+        if of is not None and (of.text == "f64" or of.text in _PRECISIONS):
             raise InputError(f"{path}: expected {of.text}, got a Decimal, which is for fixed-point numbers", "float(value)")
         if not self._has_decimals:
             # As text it would count as a value.
@@ -473,6 +470,15 @@ class _Writer:
                 if self._left < 0:
                     raise InputError(f"{path}: expected {self._type}, got more elements than that has bits")
             yield element
+
+
+def _rounded(value: float, type: str) -> float:
+    """The number of a type next to a float, in a tie the even one. A float that is beyond all of them stays beyond."""
+    digits, least = _PRECISIONS[type]
+    last = max(math.frexp(value)[1] - digits, least)
+    with contextlib.suppress(OverflowError):
+        return math.copysign(math.ldexp(round(math.ldexp(value, -last)), last), value)
+    return value
 
 
 def _python_list(value: Any, path: str) -> Any:

@@ -7,6 +7,7 @@ import datetime
 import enum
 import importlib
 import itertools
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -594,6 +595,23 @@ def test_a_float_is_rounded_once_to_f32(value: float) -> None:
         assert through("f32", given) == expected
         assert through("[(f32, f64); 1]", [(given, given)]) == [(expected, value)]
     assert through("[f32; 2]", np.array([value, 1.0])) == [expected, 1.0]
+
+
+@pytest.mark.parametrize(("type", "digits", "least"), [("f16", 11, -24), ("bf16", 8, -133)])
+def test_a_float_is_rounded_once_to_a_short_format(type: str, digits: int, least: int) -> None:
+    values = [1.0, 0.1, -0.0, 2.0**least, 1 + 2.0**-digits, 1 + 3 * 2.0**-digits, 2.0**least / 2, 2.0**least * 0.75, 1e-300, -7.25e-5, 64000.0]
+    values += [sign * (1 + 2.0**-digits) * 2.0**power * (1 + step * 2.0**-52) for sign in (1, -1) for power in range(-14, 15) for step in (-1, 0, 1)]
+    for value in values:
+        last = Fraction(2) ** max(math.frexp(value)[1] - digits, least)
+        expected = float(round(Fraction(value) / last) * last)
+        assert [through(type, given) for given in (value, np.float64(value))] == [expected, expected]
+        assert math.copysign(1, through(type, value)) == math.copysign(1, value)
+    assert through(f"[{type}; 2]", np.array([0.5, -3.0], dtype=np.float16)) == [0.5, -3.0]
+    for value in ("NaN", "inf"):
+        assert str(through(type, value)) == value.lower()
+    for large in (1e39, 1.7976931348623157e308):
+        with pytest.raises(garblet.InputError, match="out of range"):
+            through(type, large)
 
 
 def test_records_without_names_are_refused() -> None:

@@ -3,7 +3,7 @@
 use crate::{
     gate::{Gate, Wire},
     literal::Literal,
-    types::{Port, Type},
+    types::{Float, Port, Type},
 };
 
 /// The context of the digest of a program.
@@ -109,6 +109,7 @@ impl Encoder {
                 tagged(8, *integer);
                 self.number(*fraction);
             }
+            Type::Float(Float::Bf16) => tagged(11, 16),
             Type::Float(float) => tagged(10, float.width()),
             Type::List(element, n) => {
                 tagged(9, *n);

@@ -187,9 +187,9 @@ impl<'a> Parser<'a> {
             "u" => Type::Unsigned,
             "i" => Type::Signed,
             "bits" => Type::Bits,
-            "f" => {
+            letters @ ("f" | "bf") => {
                 let digits = self.take_while(|c| c.is_ascii_digit());
-                let float = Float::named(&format!("f{digits}"));
+                let float = Float::named(&format!("{letters}{digits}"));
                 return float.map(Type::Float).ok_or_else(|| Parser { rest: before }.expected(EXPECTED));
             }
             "bytes" => Type::Bytes,
@@ -221,6 +221,8 @@ mod tests {
             ("fixed<16,  8 >", Type::Fixed(16, 8)),
             (" f32", Type::Float(Float::F32)),
             ("f64", Type::Float(Float::F64)),
+            ("f16", Type::Float(Float::F16)),
+            ("[bf16; 2]", Type::Array(Box::new(Type::Float(Float::Bf16)), 2)),
             ("[bool ;.. 3]", Type::List(Box::new(Type::Bool), 3)),
             ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
             ("{ age:u7 , m-2 : bool }", record),
@@ -245,7 +247,7 @@ mod tests {
     fn what_is_no_type_is_refused() {
         let fails = |text: &str| text.parse::<Type>().unwrap_err().to_string();
         let words = "expected a type such as u8, i16, bool, bits4, bytes16, [u8; 4] or {a: u8}, got";
-        for text in ["", "u", "int", "u 8", "float32", "8"] {
+        for text in ["", "u", "int", "u 8", "float32", "f8", "bf32", "8"] {
             assert_eq!(fails(text), format!("{words} `{text}`"));
         }
         assert_eq!(fails("u8 u8"), "expected the end of the type, got `u8`");

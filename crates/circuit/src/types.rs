@@ -1,8 +1,12 @@
 //! Types of ports: how the wires of a port represent a value.
 
-/// A format of floating-point numbers, of IEEE 754-2019, section 3.
+/// A format of floating-point numbers: one bit of sign, then exponent and fraction. All but one are of IEEE 754-2019, section 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Float {
+    /// binary16.
+    F16,
+    /// bfloat16, the upper half of binary32.
+    Bf16,
     /// binary32.
     F32,
     /// binary64.
@@ -11,9 +15,12 @@ pub enum Float {
 
 impl Float {
     /// All of them.
-    pub const ALL: [Float; 2] = [Float::F32, Float::F64];
+    pub const ALL: [Float; 4] = [Float::F16, Float::Bf16, Float::F32, Float::F64];
 
-    /// The format of that name, `f32` or `f64`.
+    /// The names of all, for messages.
+    pub const NAMES: &'static str = "f16, bf16, f32 or f64";
+
+    /// The format of that name, such as `f32`.
     pub fn named(name: &str) -> Option<Self> {
         Float::ALL.into_iter().find(|float| float.name() == name)
     }
@@ -21,6 +28,8 @@ impl Float {
     /// The name, as in Rust.
     pub fn name(self) -> &'static str {
         match self {
+            Float::F16 => "f16",
+            Float::Bf16 => "bf16",
             Float::F32 => "f32",
             Float::F64 => "f64",
         }
@@ -29,9 +38,30 @@ impl Float {
     /// The bits of a number.
     pub fn width(self) -> u32 {
         match self {
+            Float::F16 | Float::Bf16 => 16,
             Float::F32 => 32,
             Float::F64 => 64,
         }
+    }
+
+    /// The bits of the fraction.
+    pub fn fraction(self) -> u32 {
+        match self {
+            Float::F16 => 10,
+            Float::Bf16 => 7,
+            Float::F32 => 23,
+            Float::F64 => 52,
+        }
+    }
+
+    /// The exponent of 1.
+    pub fn bias(self) -> u32 {
+        (1 << (self.width() - self.fraction() - 2)) - 1
+    }
+
+    /// The bits of infinity. Greater ones without a sign are NaN.
+    pub fn infinity(self) -> u64 {
+        u64::from(2 * self.bias() + 1) << self.fraction()
     }
 }
 

@@ -37,7 +37,7 @@ use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};
 
 pub(crate) use decimal::MAX_DECIMAL_BITS;
-pub use float::{bits_of_float, float_of_bits};
+pub use float::{bits_of_float, float_of_bits, is_exact_float, text_of_float};
 pub use input_file::{line_of_row, read_inputs};
 pub use keys::{KeyForm, KeyHash, NoKeys, Price};
 pub use order::{Arrange, Arranged, Misfit, Unfit, arrange, has_use};
@@ -204,13 +204,12 @@ mod tests {
         #[test]
         fn values_survive_json(seed: u64) {
             let rng = &mut StdRng::seed_from_u64(seed);
-            let ty = match rng.random_range(0..8) {
+            let ty = match rng.random_range(0..9) {
                 0 => Type::Unsigned(rng.random_range(1..400)),
                 1 => Type::Signed(rng.random_range(1..400)),
                 2 => Type::Bits(rng.random_range(1..400)),
                 3 => Type::Fixed(rng.random_range(1..200), rng.random_range(0..200)),
-                5 => Type::Float(Float::F32),
-                6 => Type::Float(Float::F64),
+                5..=7 => Type::Float(Float::ALL[rng.random_range(0..Float::ALL.len())]),
                 4 => Type::List(Box::new(small_type(rng, 1)), rng.random_range(0..6)),
                 _ => small_type(rng, 2),
             };

@@ -26,21 +26,23 @@ pub(crate) fn sign_of(format: Float) -> Number {
 
 /// The greatest number without its sign, infinity; greater ones are NaN.
 fn infinity(format: Float) -> Number {
-    match format {
-        Float::F32 => Number::from(f32::INFINITY.to_bits()),
-        Float::F64 => Number::from(f64::INFINITY.to_bits()),
-    }
+    format.infinity().into()
 }
+
+/// The formats by the numbers that operations know them by.
+const CODES: [(Float, FloatFormat); 4] = [
+    (Float::F32, FloatFormat::F32),
+    (Float::F64, FloatFormat::F64),
+    (Float::F16, FloatFormat::F16),
+    (Float::Bf16, FloatFormat::BF16),
+];
 
 fn code(format: Float) -> Number {
-    if format == Float::F32 { ZERO } else { ONE }
+    CODES.iter().position(|(own, _)| *own == format).unwrap_or(0).into()
 }
 
-fn formats(code: usize) -> (FloatFormat, FloatFormat) {
-    match code & 1 {
-        0 => (FloatFormat::F32, FloatFormat::F64),
-        _ => (FloatFormat::F64, FloatFormat::F32),
-    }
+fn format_of(code: usize) -> FloatFormat {
+    CODES[code % CODES.len()].1
 }
 
 /// Returns whether it is an operation of this module.
@@ -62,7 +64,7 @@ pub(crate) fn is_float(kind: Kind) -> bool {
 
 /// The gates of an operation.
 pub(crate) fn build(c: &mut CircuitBuilder, kind: Kind, operands: &[Value], code: usize, width: usize) -> Vec<Bit> {
-    let (format, other) = formats(code);
+    let format = format_of(code);
     let number = |at: usize| operands[at].unsigned(format.width());
     match kind {
         Kind::FloatAdd => c.float_add(format, &number(0), &number(1)).bits().to_vec(),
@@ -83,7 +85,7 @@ pub(crate) fn build(c: &mut CircuitBuilder, kind: Kind, operands: &[Value], code
             let (&sign, magnitude) = integer.bits().split_last().expect("a sign");
             c.mask(!sign, &Unsigned::new(magnitude.to_vec())).bits().to_vec()
         }
-        _ => c.float_convert(format, other, &number(0)).bits().to_vec(),
+        _ => c.float_convert(format, format_of(operands[1].number()), &number(0)).bits().to_vec(),
     }
 }
 
@@ -222,7 +224,9 @@ impl Machine<'_> {
     pub(crate) fn float_cast(&mut self, x: Word, from: Scalar, to: Scalar, span: Span) -> Result<Word, SourceError> {
         match (from.float, to.float) {
             (Some(from), Some(to)) if from == to => Ok(x),
-            (Some(from), Some(to)) => self.float(Kind::FloatConvert, from, &[x], to.width() as u16, span),
+            (Some(from), Some(to)) => {
+                self.float(Kind::FloatConvert, from, &[x, Word::constant(code(to))], to.width() as u16, span)
+            }
             (None, Some(format)) => self.float(Kind::FloatFromInt, format, &[x], format.width() as u16, span),
             (Some(format), None) => {
                 let operands = [x, Word::truth(to.signed)];

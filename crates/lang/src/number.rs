@@ -8,7 +8,7 @@ use std::{
 };
 
 use garblet_circuit::Float;
-use garblet_formats::value::bits_of_float;
+use garblet_formats::value::{bits_of_float, is_exact_float};
 use num_bigint::{BigInt, Sign};
 
 /// An integer of any size, which is copied as those of the machine are.
@@ -466,12 +466,8 @@ impl Decimal {
 
     /// Returns whether a number of the format is exactly this one, if it is an integer; others are meant to be rounded.
     pub(crate) fn is_kept_by(&self, format: Float) -> bool {
-        let nearest = match format {
-            Float::F32 => self.text.parse::<f32>().map(f64::from),
-            Float::F64 => self.text.parse(),
-        };
-        let digits = |text: &str| text.trim_start_matches(['-', '0']).to_string();
-        !self.is_integer() || nearest.is_ok_and(|nearest| digits(&format!("{nearest:.0}")) == digits(&self.text))
+        let bits = || bits_of_float(format, &self.text);
+        !self.is_integer() || bits().is_some_and(|bits| is_exact_float(format, bits, &self.text))
     }
 }
 

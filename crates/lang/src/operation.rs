@@ -67,7 +67,7 @@ pub(crate) enum Kind {
     FloatFromInt,
     /// a, format, and whether the integer is signed (both known): the integer before the point.
     FloatToInt,
-    /// a, and its format (known): the next number of the other format.
+    /// a, the other format, and its own (both known): the next number of the other format.
     FloatConvert,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,

@@ -258,7 +258,7 @@ impl Reader<'_> {
             return Err(self.out_of_range(path, value, ty).hint(float::range(format)));
         };
         let bits = Bits::from_u128(number.into(), format.width() as usize);
-        match text.bytes().all(|b| b.is_ascii_digit() || b == b'-') && !float::is_exact(format, &bits, text) {
+        match text.bytes().all(|b| b.is_ascii_digit() || b == b'-') && !float::is_exact_float(format, number, text) {
             true => {
                 let message = format!("{path}: expected {ty}, got an integer that is not exactly one");
                 Err(self

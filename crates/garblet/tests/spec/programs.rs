@@ -19,6 +19,9 @@ const FOLDED: &str = r#"{"components": {"f": {"inputs": {"a": "[bits2; 2]", "b":
 /// A component that is garbled as a table.
 const TABLE: &str = r#"{"components": {"t": {"inputs": {"a": "u4"}, "outputs": {"o": "u2"}, "gates": ["t0 = a[0] & a[1]", "u0 = t0 ^ !a[2]", "t1 = u0 & a[2]", "u1 = t1 ^ !a[3]", "t2 = u1 & a[3]", "u2 = t2 ^ !a[0]", "t3 = u2 & a[0]", "u3 = t3 ^ !a[1]", "t4 = u3 & a[1]", "u4 = t4 ^ !a[2]", "t5 = u4 & a[2]", "u5 = t5 ^ !a[3]", "t6 = u5 & a[3]", "u6 = t6 ^ !a[0]", "t7 = u6 & a[0]", "u7 = t7 ^ !a[1]", "t8 = u7 & a[1]", "u8 = t8 ^ !a[2]", "t9 = u8 & a[2]", "u9 = t9 ^ !a[3]", "o[0] = u9", "o[1] = u8"]}}, "inputs": {"x": {"owner": 0, "type": "u4"}, "y": {"owner": 1, "type": "u4"}}, "instances": {"i": {"of": "t", "in": {"a": "x"}}, "j": {"of": "t", "in": {"a": ["y[0..2]", "i.o"]}}}, "outputs": {"z": {"type": "u2", "from": "j.o", "to": "all"}}}"#;
 
+/// A type of each format of floating-point numbers.
+const FLOATS: &str = r#"{"components": {"c": {"inputs": {"h": "f16", "b": "bf16"}, "outputs": {"o": "bool"}, "gates": ["o = h[15] & b[15]"]}}, "inputs": {"h": {"owner": 0, "type": "f16"}, "b": {"owner": 1, "type": "bf16"}, "s": {"owner": 0, "type": "f32"}, "d": {"owner": 1, "type": "[f64; 1]"}}, "instances": {"i": {"of": "c", "in": {"h": "h", "b": "b"}}}, "outputs": {"o": {"type": "bool", "from": "i.o", "to": "all"}, "b": {"type": "bf16", "from": "b", "to": [0]}, "s": {"type": "f32", "from": "s", "to": [1]}}}"#;
+
 /// Programs of files, by name with the text, and of the library.
 fn programs() -> Vec<(String, Option<&'static str>, Program)> {
     let read = |name: &str, text: &'static str| {
@@ -29,7 +32,10 @@ fn programs() -> Vec<(String, Option<&'static str>, Program)> {
     let found = |name: &str| (name.to_string(), None, library::find(name).expect("a circuit of the library"));
     // The last but one takes the narrow window, `aes128` has more gates than that.
     let library = ["lib:add(16)", "lib:mul(16)", "lib:mul(80)", "lib:aes128"].map(found);
-    [read("two", TWO), read("folded", FOLDED), read("table", TABLE)].into_iter().chain(library).collect()
+    [read("two", TWO), read("folded", FOLDED), read("table", TABLE), read("floats", FLOATS)]
+        .into_iter()
+        .chain(library)
+        .collect()
 }
 
 #[test]

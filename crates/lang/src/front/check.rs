@@ -15,6 +15,8 @@ mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use garblet_circuit::Float;
+
 use super::{
     ast::{Expr, FnDef, Int, Program, Type},
     bounds::{self, Found},
@@ -333,7 +335,7 @@ impl<'p> Checker<'p> {
     /// A hint that suggests another type.
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
-            "f16" | "f128" => return Some("use f32 or f64".into()),
+            "f128" => return Some("use f64".into()),
             _ if Int::is_like(name) => return Some(Int::FORM.into()),
             _ => {}
         }
@@ -341,7 +343,10 @@ impl<'p> Checker<'p> {
             return Some(hint.into());
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
-        self.suggestions.hint(name, ["bool", "fixed", "f32", "f64"].into_iter().chain(Int::NAMES).chain(defined))
+        self.suggestions.hint(
+            name,
+            ["bool", "fixed"].into_iter().chain(Float::ALL.map(Float::name)).chain(Int::NAMES).chain(defined),
+        )
     }
 
     /// The type of the variable or constant of that name.

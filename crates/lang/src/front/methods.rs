@@ -1,6 +1,7 @@
 //! The methods of numbers and the constants of floating-point numbers, which are those of Rust.
 
 use garblet_circuit::Float;
+use garblet_formats::value::text_of_float;
 
 use crate::{
     front::ast::{Int, Type},
@@ -102,25 +103,19 @@ pub(super) const CONSTANTS: &str = "its constants are MAX, MIN, MIN_POSITIVE, EP
 
 /// A constant of a type, such as `f64::MAX`.
 pub(super) fn constant(format: Float, name: &str) -> Option<Decimal> {
-    macro_rules! of {
-        ($float:ident) => {
-            match name {
-                "MAX" => $float::MAX,
-                "MIN" => $float::MIN,
-                "MIN_POSITIVE" => $float::MIN_POSITIVE,
-                "EPSILON" => $float::EPSILON,
-                "INFINITY" => $float::INFINITY,
-                "NEG_INFINITY" => $float::NEG_INFINITY,
-                "NAN" => $float::NAN,
-                _ => return None,
-            }
-        };
-    }
-    let text = match format {
-        Float::F32 => format!("{:?}", of!(f32)),
-        Float::F64 => format!("{:?}", of!(f64)),
+    let (sign, infinity, one) = (1 << (format.width() - 1), format.infinity(), 1 << format.fraction());
+    let bits = match name {
+        "MAX" => infinity - 1,
+        "MIN" => sign | (infinity - 1),
+        "MIN_POSITIVE" => one,
+        // 2 to the power of the fraction's bits, below 1.
+        "EPSILON" => u64::from(format.bias() - format.fraction()) * one,
+        "INFINITY" => infinity,
+        "NEG_INFINITY" => sign | infinity,
+        "NAN" => infinity | one >> 1,
+        _ => return None,
     };
-    let mut number = Decimal::of(&text)?;
+    let mut number = Decimal::of(&text_of_float(format, bits))?;
     number.suffix = Some(format);
     Some(number)
 }

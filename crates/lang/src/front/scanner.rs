@@ -170,7 +170,8 @@ impl<'t> Scanner<'t> {
             self.exponent();
             return self.decimal(whole, (line, column));
         }
-        if radix == 10 && (self.exponent() || self.rest.trim_start_matches('_').starts_with('f')) {
+        let suffix = self.rest.trim_start_matches('_');
+        if radix == 10 && (self.exponent() || suffix.starts_with('f') || suffix.starts_with("bf")) {
             return self.decimal(whole, (line, column));
         }
         let suffix = self.take_while(is_name);
@@ -217,7 +218,8 @@ impl<'t> Scanner<'t> {
             ("", _) => Ok(Kind::Decimal(text, None)),
             (_, Some(format)) => Ok(Kind::Decimal(text, Some(format))),
             _ => {
-                let message = format!("expected f32 or f64 as the suffix of a decimal number, got `{}`", clip(suffix));
+                let message =
+                    format!("expected {} as the suffix of a decimal number, got `{}`", Float::NAMES, clip(suffix));
                 Err(SourceError::new(span, message)
                     .hint(format!("write `{}`, and convert it with `as` where you need another type", clip(text))))
             }
@@ -310,8 +312,8 @@ mod tests {
                 &format!("\n 0x1{}", "0".repeat(1024)),
                 "this number is too large: expected at most 4096 bits, got 0x10000000000000000000000000000000000...",
             ),
-            ("\n 1.5f16", "expected f32 or f64 as the suffix of a decimal number, got `f16`"),
-            ("\n 1e3u8", "expected f32 or f64 as the suffix of a decimal number, got `u8`"),
+            ("\n 1.5f128", "expected f16, bf16, f32 or f64 as the suffix of a decimal number, got `f128`"),
+            ("\n 1e3u8", "expected f16, bf16, f32 or f64 as the suffix of a decimal number, got `u8`"),
             ("\n 15g32", "expected an integer type as the number's suffix, got `g32`"),
             ("\n 0x", "expected a digit, 0 to 9 or a to f, got the end of the file"),
             ("\n 0x;", "expected a digit, 0 to 9 or a to f, got `;`"),

@@ -245,7 +245,7 @@ fn what_rust_refuses_is_refused() {
         ("sort([a, b])[0]", "expected a sort key that has an order"),
         ("a << 1", "expected an integer, got f64"),
         ("!a", "expected a bool or an integer, got f64"),
-        ("a + 1.5f16", "expected f32 or f64 as the suffix"),
+        ("a + 1.5f128", "expected f16, bf16, f32 or f64 as the suffix"),
         ("a.abs(b)", "expected 0 arguments, got 1"),
         ("a.mul_add(b)", "expected 2 arguments, got 1"),
         ("a.max(b as f32)", "expected f64, got f32"),

@@ -22,6 +22,7 @@ mod rows;
 mod rustc;
 mod same_results;
 mod scale;
+mod short_floats;
 mod sizes;
 mod tables;
 mod wide_and_named;

@@ -176,7 +176,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
         &["expected a type, got `&` @ 1:16 ? values are copied, there are no references"],
     ),
-    ("pub fn main(a: f16, b: u8) -> u8 {\n    b\n}", &["there is no type `f16` @ 1:16 ? use f32 or f64"]),
+    ("pub fn main(a: f128, b: u8) -> u8 {\n    b\n}", &["there is no type `f128` @ 1:16 ? use f64"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
         &[
@@ -382,7 +382,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
         &[
-            "expected f32 or f64 as the suffix of a decimal number, got `u8` @ 2:5 ? write `1.5`, and convert it with `as` where you need another type",
+            "expected f16, bf16, f32 or f64 as the suffix of a decimal number, got `u8` @ 2:5 ? write `1.5`, and convert it with `as` where you need another type",
         ],
     ),
     (

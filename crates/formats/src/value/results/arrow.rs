@@ -6,9 +6,10 @@ use std::{
 };
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array,
-    Int16Array, Int32Array, Int64Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, UInt8Array,
-    UInt16Array, UInt32Array, UInt64Array, types::UInt8Type,
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float16Array, Float32Array,
+    Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, ListArray, RecordBatch, RecordBatchOptions,
+    StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    types::{ArrowPrimitiveType, Float16Type, UInt8Type},
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -18,6 +19,9 @@ use serde_json::Value;
 
 use super::{Column, PANIC, ResultTable, text};
 use crate::value::{float_of_bits, parse::is_text, to_json};
+
+/// A number of a column of binary16.
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
 /// The most digits of a decimal column.
 const MOST_DIGITS: u32 = 38;
@@ -87,8 +91,13 @@ fn array(table: &ResultTable, column: &Column) -> Result<ArrayRef, ArrowError> {
             let precision = digits(*integer, *fraction).unwrap_or(MOST_DIGITS);
             Arc::new(array.with_precision_and_scale(precision as u8, *fraction as i8)?)
         }
-        Type::Float(Float::F32) => {
-            Arc::new(values().map(|value| value.map(|bits| float(Float::F32, &bits) as f32)).collect::<Float32Array>())
+        Type::Float(Float::F16) => {
+            let halves = values().map(|value| value.map(|bits| Half::from_bits(unsigned(&bits) as u16)));
+            Arc::new(halves.collect::<Float16Array>())
+        }
+        // Arrow has no bfloat16, but every number of it is one of binary32.
+        Type::Float(format @ (Float::Bf16 | Float::F32)) => {
+            Arc::new(values().map(|value| value.map(|bits| float(*format, &bits) as f32)).collect::<Float32Array>())
         }
         Type::Float(Float::F64) => {
             Arc::new(values().map(|value| value.map(|bits| float(Float::F64, &bits))).collect::<Float64Array>())
