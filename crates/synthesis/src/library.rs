@@ -38,6 +38,16 @@
 //! | `sha512-256-message(bytes)` | `message` bytes (0) | `digest` | 57572 ceil((bytes + 17) / 128) |
 //! | `hmac-sha256(key_bytes, bytes)` | `key` bytes (0), `message` bytes (1) | `tag` | 22271 (ceil((bytes + 73) / 64) + 2) |
 //! | `hkdf-sha256(key_bytes, salt_bytes, info_bytes, output)` | `key` bytes (0), `salt` bytes (1), `info` bytes (1) | `okm` | 22271 (ceil((key_bytes + 73) / 64) + ceil((info_bytes + 74) / 64) + 4 + (ceil(output / 32) - 1) ceil((info_bytes + 106) / 64)) |
+//! | `tls12-prf(secret_bytes, seed_bytes, output)` | `secret` bytes (0), `seed` bytes (1) | `output` | 22271 (ceil((seed_bytes + 73) / 64) + ceil(output / 32) (ceil((seed_bytes + 105) / 64) + 2)) |
+//! | `tls12-master-secret(premaster_bytes)` | `premaster` bytes (0), `client_random` bytes 32 (1), `server_random` bytes 32 (1) | `master_secret` | 289523 |
+//! | `tls12-extended-master-secret(premaster_bytes)` | `premaster` bytes (0), `session_hash` bytes 32 (1) | `master_secret` | 267252 |
+//! | `tls12-key-block(output)` | `master_secret` bytes 48 (0), `server_random` bytes 32 (1), `client_random` bytes 32 (1) | `key_block` | 22271 (5 ceil(output / 32) + 3) |
+//! | `tls13-expand-label(label_bytes, context_bytes, output)` | `secret` bytes 32 (0), `label` bytes (1), `context` bytes (1) | `output` | 22271 (ceil((label_bytes + context_bytes + 84) / 64) + 2 + (ceil(output / 32) - 1) ceil((label_bytes + context_bytes + 116) / 64)) |
+//! | `tls13-early-secret(psk_bytes)` | `psk` bytes (0) | `early_secret` | 22271 ceil((psk_bytes + 73) / 64) |
+//! | `tls13-handshake-secrets(shared_bytes)` | `shared_secret` bytes (0), `hash` bytes 32 (1) | `handshake_secret`, `client_traffic`, `server_traffic` | 22271 (ceil((shared_bytes + 73) / 64) + 6) |
+//! | `tls13-psk-handshake-secrets(psk_bytes, shared_bytes)` | `psk` bytes (0), `shared_secret` bytes (0), `hash` bytes 32 (1) | `handshake_secret`, `client_traffic`, `server_traffic` | 22271 (ceil((psk_bytes + 73) / 64) + ceil((shared_bytes + 73) / 64) + 12) |
+//! | `tls13-master-secrets` | `handshake_secret` bytes 32 (0), `hash` bytes 32 (1) | `master_secret`, `client_traffic`, `server_traffic`, `exporter` | 356336 |
+//! | `tls13-traffic-keys(key_bytes)` | `secret` bytes 32 (0) | `key`, `iv` | 133626 |
 //! | `keccak-f` | `state` bytes 200 (0) | `state` | 38400 |
 //! | `sha3-256-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 136) |
 //! | `sha3-512-message(bytes)` | `message` bytes (0) | `digest` | 38400 ceil((bytes + 1) / 72) |
@@ -155,7 +165,7 @@
 //! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
 //! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); NIST SP 800-38A and 38D; RFC 3686;
-//! RFC 4493; Cenk and Ozbudak 2010; FIPS 180-4; RFC 2104; RFC 5869; FIPS 202; RFC 7693; O'Connor, Aumasson, Neves and Wilcox-O'Hearn 2020; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
+//! RFC 4493; Cenk and Ozbudak 2010; FIPS 180-4; RFC 2104; RFC 5869; RFC 5246; RFC 7627; RFC 8446; FIPS 202; RFC 7693; O'Connor, Aumasson, Neves and Wilcox-O'Hearn 2020; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
 //! differences of Masek and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
 
 mod aes;
@@ -194,11 +204,13 @@ use crate::builder::Aim;
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 24] = [
+static MEMBERS: [&[Member]; 26] = [
     aes::MEMBERS,
     aes::modes::MEMBERS,
     sha2::MEMBERS,
     sha2::hkdf::MEMBERS,
+    sha2::tls12::MEMBERS,
+    sha2::tls13::MEMBERS,
     keccak::MEMBERS,
     blake::MEMBERS,
     chacha::MEMBERS,

@@ -4,6 +4,8 @@
 //! constants with zeros at the low end save more.
 
 pub(super) mod hkdf;
+pub(super) mod tls12;
+pub(super) mod tls13;
 
 use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type};
 

@@ -48,21 +48,35 @@ impl Family {
         let salted = self.keyed(&mut p, compression, &salt, salt_bytes)?;
         let extracted = self.tag(&mut p, compression, &salted, (&key, key_bytes))?;
         let keyed = self.keyed(&mut p, compression, &extracted, digest)?;
-        let mut parts: Vec<Wires> = Vec::new();
-        for number in 1..=output.div_ceil(digest) {
-            let number = Wires::constant_bytes(&[number as u8]);
-            let text: Vec<&Wires> = parts.last().into_iter().chain([&info, &number]).collect();
-            let bytes = info_bytes + 1 + if parts.is_empty() { 0 } else { digest };
-            let text = Wires::concat(Type::Bytes(bytes), text);
-            parts.push(self.tag(&mut p, compression, &keyed, (&text, bytes))?);
-        }
-        let all = Wires::concat(Type::Bytes(digest * parts.len() as u32), &parts);
-        p.output("okm", &all.slice(0, Type::Bytes(output)), Recipients::All)?;
+        let expanded = self.expanded(&mut p, compression, &keyed, (&info, info_bytes), output)?;
+        p.output("okm", &expanded, Recipients::All)?;
         Ok(p.finish())
     }
 
+    /// RFC 5869, section 2.3: key material of `output` bytes for a purpose, `info`, under a key whose blocks have been hashed.
+    pub(super) fn expanded(
+        &self,
+        p: &mut ProgramBuilder,
+        compression: ComponentId,
+        keyed: &[Wires; 2],
+        (info, info_bytes): (&Wires, u32),
+        output: u32,
+    ) -> Result<Wires, CircuitError> {
+        let digest = self.width as u32;
+        let mut parts: Vec<Wires> = Vec::new();
+        for number in 1..=output.div_ceil(digest) {
+            let number = Wires::constant_bytes(&[number as u8]);
+            let text: Vec<&Wires> = parts.last().into_iter().chain([info, &number]).collect();
+            let bytes = info_bytes + 1 + if parts.is_empty() { 0 } else { digest };
+            let text = Wires::concat(Type::Bytes(bytes), text);
+            parts.push(self.tag(p, compression, keyed, (&text, bytes))?);
+        }
+        let all = Wires::concat(Type::Bytes(digest * parts.len() as u32), &parts);
+        Ok(all.slice(0, Type::Bytes(output)))
+    }
+
     /// The states after the inner and the outer block of a key, with which its tags begin.
-    fn keyed(
+    pub(super) fn keyed(
         &self,
         p: &mut ProgramBuilder,
         compression: ComponentId,
@@ -78,7 +92,7 @@ impl Family {
     }
 
     /// RFC 2104: a tag under a key whose blocks have been hashed.
-    fn tag(
+    pub(super) fn tag(
         &self,
         p: &mut ProgramBuilder,
         compression: ComponentId,
