@@ -18,6 +18,8 @@ use crate::{
 
 /// The work of an operation on known numbers, which gates compute.
 const FOLDED_WORK: usize = 1 << 13;
+/// The same of a function with tables.
+const FUNCTION_WORK: usize = 1 << 19;
 
 /// The bit of the sign.
 pub(crate) fn sign_of(format: Float) -> Number {
@@ -59,7 +61,12 @@ pub(crate) fn is_float(kind: Kind) -> bool {
             | Kind::FloatFromInt
             | Kind::FloatToInt
             | Kind::FloatConvert
-    )
+    ) || has_tables(kind)
+}
+
+/// Returns whether it is a function whose gates include tables.
+fn has_tables(kind: Kind) -> bool {
+    matches!(kind, Kind::FloatExp | Kind::FloatLn | Kind::FloatSin | Kind::FloatCos)
 }
 
 /// The gates of an operation.
@@ -72,6 +79,10 @@ pub(crate) fn build(c: &mut CircuitBuilder, kind: Kind, operands: &[Value], code
         Kind::FloatMul => c.float_mul(format, &number(0), &number(1)).bits().to_vec(),
         Kind::FloatDiv => c.float_div(format, &number(0), &number(1)).bits().to_vec(),
         Kind::FloatRoot => c.float_sqrt(format, &number(0)).bits().to_vec(),
+        Kind::FloatExp => c.float_exp(format, &number(0)).bits().to_vec(),
+        Kind::FloatLn => c.float_ln(format, &number(0)).bits().to_vec(),
+        Kind::FloatSin => c.float_sin(format, &number(0)).bits().to_vec(),
+        Kind::FloatCos => c.float_cos(format, &number(0)).bits().to_vec(),
         Kind::FloatMulAdd => c.float_mul_add(format, &number(0), &number(1), &number(2)).bits().to_vec(),
         Kind::FloatCompare => c.float_compare(format, &number(0), &number(1)).to_vec(),
         Kind::FloatFromInt => {
@@ -117,7 +128,8 @@ impl Machine<'_> {
         let known: Option<Vec<Number>> = operands.iter().map(|operand| operand.known()).collect();
         if let Some(known) = known {
             let widest = known.iter().map(|number| number.digits()).chain([width]).max().unwrap_or(0);
-            self.work(FOLDED_WORK * (1 + usize::from(widest) / 64))?;
+            let work = if has_tables(kind) { FUNCTION_WORK } else { FOLDED_WORK };
+            self.work(work * (1 + usize::from(widest) / 64))?;
             return Ok(Word::constant(folded_bits(kind, format, &known, width)));
         }
         let mut all = operands.to_vec();
@@ -193,6 +205,10 @@ impl Machine<'_> {
         Ok(match method {
             Method::Abs => magnitude(self),
             Method::Root => self.float(Kind::FloatRoot, format, values, width, span)?,
+            Method::Exp => self.float(Kind::FloatExp, format, values, width, span)?,
+            Method::Ln => self.float(Kind::FloatLn, format, values, width, span)?,
+            Method::Sin => self.float(Kind::FloatSin, format, values, width, span)?,
+            Method::Cos => self.float(Kind::FloatCos, format, values, width, span)?,
             Method::MulAdd => self.float(Kind::FloatMulAdd, format, values, width, span)?,
             Method::Min | Method::Max => self.float_extreme(method == Method::Max, a, values[1], format, span)?,
             Method::CopySign => {

@@ -69,12 +69,20 @@ pub(crate) enum Kind {
     FloatToInt,
     /// a, the other format, and its own (both known): the next number of the other format.
     FloatConvert,
+    /// As [`Kind::FloatRoot`]: e to the power of it.
+    FloatExp,
+    /// As [`Kind::FloatRoot`]: the natural logarithm.
+    FloatLn,
+    /// As [`Kind::FloatRoot`]: the sine.
+    FloatSin,
+    /// As [`Kind::FloatRoot`]: the cosine.
+    FloatCos,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,
 }
 
 impl Kind {
-    const ALL: [Kind; 34] = [
+    const ALL: [Kind; 38] = [
         Kind::Add,
         Kind::WrappingAdd,
         Kind::Sub,
@@ -108,6 +116,10 @@ impl Kind {
         Kind::FloatFromInt,
         Kind::FloatToInt,
         Kind::FloatConvert,
+        Kind::FloatExp,
+        Kind::FloatLn,
+        Kind::FloatSin,
+        Kind::FloatCos,
         Kind::OneHot,
     ];
 
@@ -144,6 +156,9 @@ impl Kind {
             Kind::FloatMul | Kind::FloatDiv => 3 * width * width / 2,
             Kind::FloatRoot => width * width * 3 / 4,
             Kind::FloatMulAdd => 5 * width * width / 2,
+            Kind::FloatExp => 5 * width * width,
+            Kind::FloatLn => 8 * width * width,
+            Kind::FloatSin | Kind::FloatCos => 15 * width * width,
             Kind::FloatCompare => 5 * widest,
             Kind::FloatFromInt | Kind::FloatToInt | Kind::FloatConvert => 14 * width.max(widest),
             Kind::OneHot => width,

@@ -380,6 +380,10 @@ pub(crate) enum Method {
     /// The root of an integer, rounded down.
     IntegerRoot,
     Root,
+    Exp,
+    Ln,
+    Sin,
+    Cos,
     Min,
     Max,
     /// The first number with the sign of the second.

@@ -142,6 +142,26 @@
 //! | `f64-to-f16` | `a` u (0) | `number` | 241 |
 //! | `f64-to-bf16` | `a` u (0) | `number` | 235 |
 //! | `f64-to-f32` | `a` u (0) | `number` | 373 |
+//! | `f16-exp` | `a` u (0) | `result` | 1167 |
+//! | `f16-ln` | `a` u (0) | `result` | 1970 |
+//! | `f16-sin` | `a` u (0) | `result` | 3770 |
+//! | `f16-cos` | `a` u (0) | `result` | 3750 |
+//! | `f16-sigmoid` | `a` u (0) | `result` | 1642 |
+//! | `bf16-exp` | `a` u (0) | `result` | 899 |
+//! | `bf16-ln` | `a` u (0) | `result` | 1467 |
+//! | `bf16-sin` | `a` u (0) | `result` | 2680 |
+//! | `bf16-cos` | `a` u (0) | `result` | 2657 |
+//! | `bf16-sigmoid` | `a` u (0) | `result` | 1258 |
+//! | `f32-exp` | `a` u (0) | `result` | 3053 |
+//! | `f32-ln` | `a` u (0) | `result` | 5670 |
+//! | `f32-sin` | `a` u (0) | `result` | 11033 |
+//! | `f32-cos` | `a` u (0) | `result` | 10994 |
+//! | `f32-sigmoid` | `a` u (0) | `result` | 4309 |
+//! | `f64-exp` | `a` u (0) | `result` | 13181 |
+//! | `f64-ln` | `a` u (0) | `result` | 22539 |
+//! | `f64-sin` | `a` u (0) | `result` | 43950 |
+//! | `f64-cos` | `a` u (0) | `result` | 43877 |
+//! | `f64-sigmoid` | `a` u (0) | `result` | 17346 |
 //! | `hamming(n)` | `a` n bits (0), `b` n bits (1) | `distance` | n - (number of ones in n written in binary) |
 //! | `longest-common-substring(n, bits)` | `a` n symbols (0), `b` n symbols (1) | `length` | at most n^2 (bits - 1 + 4 ceil(log2(n + 1))) |
 //! | `lcs-incremental(n)` | `string` n bits (0), `runs` n u (0), `longest` u (0), `symbol` one bit (1) | `runs`, `longest` | (4 n - 2) ceil(log2(n + 1)) - 2 n + 2 |
@@ -165,7 +185,7 @@
 //! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
 //! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); NIST SP 800-38A and 38D; RFC 3686;
-//! RFC 4493; Cenk and Ozbudak 2010; FIPS 180-4; RFC 2104; RFC 5869; RFC 5246; RFC 7627; RFC 8446; FIPS 202; RFC 7693; O'Connor, Aumasson, Neves and Wilcox-O'Hearn 2020; RFC 8439; Aumasson and Bernstein 2012; the edit distance by
+//! RFC 4493; Cenk and Ozbudak 2010; FIPS 180-4; RFC 2104; RFC 5869; RFC 5246; RFC 7627; RFC 8446; FIPS 202; RFC 7693; O'Connor, Aumasson, Neves and Wilcox-O'Hearn 2020; RFC 8439; Aumasson and Bernstein 2012; Payne and Hanek 1983; Muller 2016; the edit distance by
 //! differences of Masek and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
 
 mod aes;
@@ -173,6 +193,7 @@ mod binary;
 mod blake;
 mod chacha;
 mod compact;
+mod elementary;
 mod error;
 mod float;
 mod group;
@@ -204,7 +225,7 @@ use crate::builder::Aim;
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 26] = [
+static MEMBERS: [&[Member]; 27] = [
     aes::MEMBERS,
     aes::modes::MEMBERS,
     sha2::MEMBERS,
@@ -222,6 +243,7 @@ static MEMBERS: [&[Member]; 26] = [
     modular::SECP256K1,
     modular::P256,
     float::MEMBERS,
+    elementary::MEMBERS,
     strings::MEMBERS,
     levenshtein::MEMBERS,
     matrix::MEMBERS,

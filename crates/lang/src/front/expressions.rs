@@ -284,6 +284,7 @@ impl Context<'_> {
         let width = u64::from(ty.bits);
         let own = match method {
             Method::MulAdd | Method::Root | Method::IntegerRoot | Method::WrappingMul | Method::Pow => width * width,
+            Method::Exp | Method::Ln | Method::Sin | Method::Cos => FLOAT_COST * width * width,
             Method::Min | Method::Max if ty.float.is_some() => FLOAT_COST * width,
             Method::RotateLeft | Method::RotateRight => 5 * width,
             _ => 2 * width,

@@ -22,12 +22,14 @@ enum Of {
 }
 
 /// The methods by name, with the types that have them and the number of values that each takes, its own number included.
-const METHODS: [(&str, Method, Of, usize); 28] = [
+const METHODS: [(&str, Method, Of, usize); 32] = [
     ("abs", Method::Abs, Of::Signed, 1),
     ("abs_diff", Method::AbsDiff, Of::Integers, 2),
     ("copysign", Method::CopySign, Of::Floats, 2),
+    ("cos", Method::Cos, Of::Floats, 1),
     ("count_ones", Method::CountOnes, Of::Integers, 1),
     ("count_zeros", Method::CountZeros, Of::Integers, 1),
+    ("exp", Method::Exp, Of::Floats, 1),
     ("is_finite", Method::IsFinite, Of::Floats, 1),
     ("is_infinite", Method::IsInfinite, Of::Floats, 1),
     ("is_nan", Method::IsNan, Of::Floats, 1),
@@ -35,6 +37,7 @@ const METHODS: [(&str, Method, Of, usize); 28] = [
     ("is_sign_positive", Method::IsSignPositive, Of::Floats, 1),
     ("isqrt", Method::IntegerRoot, Of::Integers, 1),
     ("leading_zeros", Method::LeadingZeros, Of::Integers, 1),
+    ("ln", Method::Ln, Of::Floats, 1),
     ("max", Method::Max, Of::Numbers, 2),
     ("min", Method::Min, Of::Numbers, 2),
     ("mul_add", Method::MulAdd, Of::Floats, 3),
@@ -43,6 +46,7 @@ const METHODS: [(&str, Method, Of, usize); 28] = [
     ("rotate_right", Method::RotateRight, Of::Integers, 2),
     ("saturating_add", Method::SaturatingAdd, Of::Integers, 2),
     ("saturating_sub", Method::SaturatingSub, Of::Integers, 2),
+    ("sin", Method::Sin, Of::Floats, 1),
     ("sqrt", Method::Root, Of::Floats, 1),
     ("to_bits", Method::ToBits, Of::Floats, 1),
     ("trailing_zeros", Method::TrailingZeros, Of::Integers, 1),

@@ -9,6 +9,7 @@ mod counts;
 mod diagnostics;
 mod fixed;
 mod fixed_random;
+mod float_functions;
 mod floats;
 mod friends;
 mod least;

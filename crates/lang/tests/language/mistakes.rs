@@ -62,7 +62,7 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.swap(0, 1)\n}",
         &[
-            "there is no method `swap` @ 2:7 ? arrays and lists have len, lists push, and numbers abs, abs_diff, copysign, count_ones, count_zeros, is_finite, is_infinite, is_nan, is_sign_negative, is_sign_positive, isqrt, leading_zeros, max, min, mul_add, pow, rotate_left, rotate_right, saturating_add, saturating_sub, sqrt, to_bits, trailing_zeros, unsigned_abs, wrapping_add, wrapping_mul, wrapping_neg, wrapping_sub; else call a function, `f(x)`",
+            "there is no method `swap` @ 2:7 ? arrays and lists have len, lists push, and numbers abs, abs_diff, copysign, cos, count_ones, count_zeros, exp, is_finite, is_infinite, is_nan, is_sign_negative, is_sign_positive, isqrt, leading_zeros, ln, max, min, mul_add, pow, rotate_left, rotate_right, saturating_add, saturating_sub, sin, sqrt, to_bits, trailing_zeros, unsigned_abs, wrapping_add, wrapping_mul, wrapping_neg, wrapping_sub; else call a function, `f(x)`",
         ],
     ),
     (

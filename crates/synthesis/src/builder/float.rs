@@ -5,11 +5,12 @@
 //!
 //! An operation takes its operands [apart](Parts), computes the exact result as far as rounding can tell, and hands it to
 //! [`finish`](CircuitBuilder::finish_float), which rounds. A significand is kept with its highest bit first in place, followed by a guard
-//! bit and a *sticky* bit, which is set if anything below is.
+//! bit and a *sticky* bit, which is set if anything below is. Functions such as the exponential are [computed in fixed point](elementary), and nearly exact.
 //!
 //! *Source*: IEEE 754-2019, sections 4.3.1, 5.4 and 6; Muller et al., Handbook of Floating-Point Arithmetic, 2018, chapter 8.
 
 mod convert;
+mod elementary;
 mod fused;
 mod operations;
 

@@ -7,21 +7,27 @@ impl CircuitBuilder {
     /// The number next to an integer of n bits. *Cost*: about n (log2(n) + 4); 64 bits: 661 for `f16`, 657 for `bf16`, 673 for `f32`, 708 for
     /// `f64`.
     pub fn float_from_int(&mut self, format: FloatFormat, integer: &Signed) -> Unsigned {
-        let n = integer.width();
-        let sign = integer.bits().last().copied().unwrap_or(Bit::FALSE);
-        let magnitude = self.abs(integer);
+        let result = self.of_fixed(format, integer, 0);
+        self.bound_float(format, result)
+    }
+
+    /// A number in fixed point, with so many bits below the point, before it is rounded.
+    pub(super) fn of_fixed(&mut self, format: FloatFormat, number: &Signed, places: usize) -> Unrounded {
+        let n = number.width();
+        let sign = number.bits().last().copied().unwrap_or(Bit::FALSE);
+        let magnitude = self.abs(number);
         let (_, zeros) = self.leading_zeros(magnitude.bits());
         let magnitude = self.shift_left_by(&magnitude, &zeros);
         let (significand, sticky) = self.leading(magnitude.bits(), format.fraction + 2);
-        let greatest = format.bias() + n as i128 - 2;
+        let greatest = format.bias() + n as i128 - 2 - places as i128;
         let width = format.exponent.max((i128::BITS - greatest.leading_zeros()) as usize) + 1;
         let exponent = self.sub(&Signed::constant(greatest, width), &zeros.resize(width).as_signed());
         let (extreme, nan) = (Bit::FALSE, Bit::FALSE);
-        self.bound_float(format, Unrounded { sign, exponent, significand, sticky, extreme, nan })
+        Unrounded { sign, exponent, significand, sticky, extreme, nan }
     }
 
     /// The highest `count` bits, and whether one below them is set; with zeros below if there are fewer.
-    fn leading(&mut self, bits: &[Bit], count: usize) -> (Vec<Bit>, Bit) {
+    pub(super) fn leading(&mut self, bits: &[Bit], count: usize) -> (Vec<Bit>, Bit) {
         let below = bits.len().saturating_sub(count);
         let zeros = vec![Bit::FALSE; count.saturating_sub(bits.len())];
         ([&zeros, &bits[below..]].concat(), self.any(&bits[..below]))

@@ -136,7 +136,7 @@ impl CircuitBuilder {
 
     /// The first `count` bits of the quotient of two significands of equal width, one of them before the point, lowest first, and
     /// whether there is a remainder.
-    fn quotient(&mut self, dividend: &[Bit], divisor: &[Bit], count: usize) -> (Vec<Bit>, Bit) {
+    pub(super) fn quotient(&mut self, dividend: &[Bit], divisor: &[Bit], count: usize) -> (Vec<Bit>, Bit) {
         let n = divisor.len();
         let bit = |bits: &[Bit], i: usize| bits.get(i).copied().unwrap_or(Bit::FALSE);
         let mut rest = dividend.to_vec();
