@@ -115,20 +115,27 @@ fn root(format: Float, a: u64) -> u64 {
     }
 }
 
-/// The number as a double, which is exact.
+/// The number of a short format as a double, which is exact.
 fn double(format: Float, bits: u64) -> f64 {
-    match format {
-        Float::F64 => f64::from_bits(bits),
+    let field = magnitude(format, bits) >> format.fraction();
+    let fraction = bits & ((1 << format.fraction()) - 1);
+    let significand = if field == 0 { fraction } else { fraction | 1 << format.fraction() };
+    let scale = 2f64.powi(field.max(1) as i32 - (format.bias() + format.fraction()) as i32);
+    let value = match bits {
         _ if is_nan(format, bits) => f64::NAN,
-        _ if is_infinite(format, bits) => f64::INFINITY.copysign(if is_negative(format, bits) { -1.0 } else { 1.0 }),
-        _ => f64::from_bits(rounded(Float::F64, is_negative(format, bits), &exact(format, bits))),
-    }
+        _ if is_infinite(format, bits) => f64::INFINITY,
+        _ => significand as f64 * scale,
+    };
+    value.copysign(if is_negative(format, bits) { -1.0 } else { 1.0 })
 }
 
 fn converted(from: Float, to: Float, bits: u64) -> u64 {
     match bits {
         _ if is_nan(from, bits) => nan(to),
         _ if is_infinite(from, bits) => to.infinity() | u64::from(is_negative(from, bits)) << (to.width() - 1),
+        // A short number is one of these exactly.
+        _ if to == Float::F64 => double(from, bits).to_bits(),
+        _ if to == Float::F32 => (double(from, bits) as f32).to_bits().into(),
         _ => rounded(to, is_negative(from, bits), &exact(from, bits)),
     }
 }
