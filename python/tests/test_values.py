@@ -607,8 +607,8 @@ def test_a_float_is_rounded_once_to_a_short_format(type: str, digits: int, least
         assert [through(type, given) for given in (value, np.float64(value))] == [expected, expected]
         assert math.copysign(1, through(type, value)) == math.copysign(1, value)
     assert through(f"[{type}; 2]", np.array([0.5, -3.0], dtype=np.float16)) == [0.5, -3.0]
-    for value in ("NaN", "inf"):
-        assert str(through(type, value)) == value.lower()
+    for text in ("NaN", "inf"):
+        assert str(through(type, text)) == text.lower()
     for large in (1e39, 1.7976931348623157e308):
         with pytest.raises(garblet.InputError, match="out of range"):
             through(type, large)
