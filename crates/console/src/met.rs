@@ -57,6 +57,11 @@ impl Watched {
         };
     }
 
+    /// From now on nothing leaves to anybody, and what was sent is known: the run was given up.
+    pub fn cut(&self) {
+        self.channels.iter().for_each(|(_, channel)| channel.cut());
+    }
+
     /// Watches the channel to the only peer.
     pub fn of_channel(channel: &mut Channel, party: Party) -> Self {
         Watched::of_watch(channel.watch(), party)

@@ -171,9 +171,11 @@ impl Explain for NetError {
             NetError::PeerBlames { blame, .. } => Advice::MessagesOf { party: blame.party },
             NetError::PeerBlamesUs { .. } => Advice::MessagesOfAccuser,
             NetError::DuplicateParty { .. } => Advice::OwnNumbers,
-            NetError::UnknownHost { .. } | NetError::Unsendable { .. } | NetError::CutOff | NetError::Io { .. } => {
-                return None;
-            }
+            NetError::UnknownHost { .. }
+            | NetError::Unsendable { .. }
+            | NetError::CutOff
+            | NetError::GivenUp
+            | NetError::Io { .. } => return None,
         })
     }
 }

@@ -37,8 +37,8 @@ where
     let run = async move || {
         tokio::select! {
             biased;
-            result = party() => drop(say.send(result)),
             () = say.closed() => (),
+            result = party() => drop(say.send(result)),
         }
     };
     let thread = move || {

@@ -203,6 +203,9 @@ pub enum NetError {
     /// This party dropped the future that sent the previous message: a bug on this side.
     #[error("cannot send a message: the one before it was cut off")]
     CutOff,
+    /// This party gave up the run.
+    #[error("the run was given up")]
+    GivenUp,
     /// The operating system refused.
     #[error("{doing}: {source}")]
     Io {
@@ -266,6 +269,7 @@ impl Accuses for NetError {
             | NetError::AddressInUse { .. }
             | NetError::Unsendable { .. }
             | NetError::CutOff
+            | NetError::GivenUp
             | NetError::Io { .. } => return None,
         };
         Some(Blame::seen(peer, cause))

@@ -56,7 +56,12 @@ impl fmt::Display for Refusal {
             Refusal::UnknownJob => "it has no such job for us, or we named no job",
             Refusal::UsedUp { again_after: None } => "the job has used up all its runs",
             Refusal::UsedUp { again_after: Some(seconds) } => {
-                return write!(f, "the job has used up its runs; more are allowed in {seconds} s");
+                let (minutes, used_up) = (seconds.div_ceil(60), "the job has used up its runs; more are allowed in");
+                return match (seconds, minutes) {
+                    (..120, _) => write!(f, "{used_up} {seconds} s"),
+                    (_, ..120) => write!(f, "{used_up} {minutes} min"),
+                    _ => write!(f, "{used_up} {} h {} min", minutes / 60, minutes % 60),
+                };
             }
             Refusal::NoData => "it lacks inputs or prepared material for this run",
             Refusal::SessionInUse => "a session of this name is running there",

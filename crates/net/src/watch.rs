@@ -25,6 +25,8 @@ pub(crate) struct Direction {
     bulk: blake3::Hasher,
     bulk_bytes: u64,
     message_bytes: u64,
+    /// Set if nothing may leave any more.
+    is_cut: bool,
 }
 
 /// A direction that half of a channel updates while others may read it.
@@ -53,7 +55,7 @@ impl Direction {
     fn new(secret: Option<&ConnectionSecret>) -> Self {
         let key = Zeroizing::new(blake3::derive_key(CONTEXT, secret.map_or(&[], |secret| &secret[..])));
         let (messages, bulk) = (blake3::Hasher::new(), blake3::Hasher::new());
-        Direction { key, messages, bulk, bulk_bytes: 0, message_bytes: 0 }
+        Direction { key, messages, bulk, bulk_bytes: 0, message_bytes: 0, is_cut: false }
     }
 
     /// Adds the header of a frame that is neither bulk data nor the end; the end may be lost after everything else has arrived.
@@ -70,6 +72,11 @@ impl Direction {
     pub(crate) fn bulk(&mut self, bytes: &[u8]) {
         self.bulk.update(bytes);
         self.bulk_bytes += bytes.len() as u64;
+    }
+
+    /// Returns whether nothing may leave any more.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     fn passed(&self) -> Passed {
@@ -102,6 +109,12 @@ impl ChannelWatch {
         look(&self.sent).passed()
     }
 
+    /// From now on the channel sends nothing but word that this party aborts: sending fails, and [`ChannelWatch::sent`] stays as it is. For a
+    /// run that was given up, whose party may be in the middle of a computation on another thread.
+    pub fn cut(&self) {
+        look(&self.sent).is_cut = true;
+    }
+
     /// All data that this party has received and read.
     pub fn received(&self) -> Passed {
         look(&self.received).passed()
@@ -116,7 +129,7 @@ impl ChannelWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hello, Mesh, memory_pair};
+    use crate::{Hello, Mesh, NetError, memory_pair};
 
     fn hello() -> Hello {
         Hello::new("test", 0, 2, [7; 32])
@@ -202,6 +215,27 @@ mod tests {
         two.receive_bytes(&mut [0; 5]).await.unwrap();
         assert_eq!(ours.sent(), theirs.received());
         assert_ne!(ours.sent(), nothing);
+    }
+
+    #[tokio::test]
+    async fn nothing_leaves_a_channel_that_was_cut() {
+        let (mut one, mut two) = memory_pair();
+        let watch = one.watch();
+        one.send_bytes(b"before").await.unwrap();
+        one.flush().await.unwrap();
+        one.send_bytes(b"staged").await.unwrap();
+        watch.cut();
+        let sent = watch.sent();
+        for error in [one.flush().await, one.send_bytes(b"after").await, one.send(&hello()).await] {
+            assert!(matches!(error, Err(NetError::GivenUp)), "{error:?}");
+        }
+        assert_eq!((watch.sent(), sent.bytes), (sent, 12));
+        let mut got = [0; 6];
+        two.receive_bytes(&mut got).await.unwrap();
+        assert_eq!(&got, b"before");
+        one.abort().await;
+        let error = two.receive_bytes(&mut got).await.unwrap_err();
+        assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
     }
 
     #[tokio::test]

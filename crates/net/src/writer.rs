@@ -33,6 +33,8 @@ pub(crate) struct FrameWriter {
     open_bulk: Option<usize>,
     /// Set if the stream was written to since the last flush.
     dirty: bool,
+    /// Set if this party aborts.
+    aborts: bool,
     pub(crate) pace: Pace,
     pub(crate) header_bytes: u64,
     pub(crate) watched: Option<Watched>,
@@ -47,6 +49,7 @@ impl FrameWriter {
             torn: 0,
             open_bulk: None,
             dirty: false,
+            aborts: false,
             pace: Pace::new(timeout),
             header_bytes: 0,
             watched: None,
@@ -55,6 +58,7 @@ impl FrameWriter {
 
     /// Sends or stages a frame with a payload that is not bulk data.
     pub(crate) async fn frame(&mut self, header: Header, payload: &[u8]) -> Result<(), NetError> {
+        self.check()?;
         if let Some(watched) = &self.watched
             && header != Header::Close
         {
@@ -68,6 +72,7 @@ impl FrameWriter {
 
     /// Sends or stages a piece of the bulk stream.
     pub(crate) async fn bulk(&mut self, bytes: &[u8]) -> Result<(), NetError> {
+        self.check()?;
         if let Some(watched) = &self.watched {
             look(watched).bulk(bytes);
         }
@@ -117,8 +122,17 @@ impl FrameWriter {
         leaving.leave().await
     }
 
+    /// Checks that the run was not given up, or that this is how the peer learns it.
+    ///
+    /// *Errors*: [`NetError::GivenUp`].
+    fn check(&self) -> Result<(), NetError> {
+        let is_cut = || self.watched.as_ref().is_some_and(|watched| look(watched).is_cut());
+        if !self.aborts && is_cut() { Err(NetError::GivenUp) } else { Ok(()) }
+    }
+
     /// Sends all staged bytes.
     pub(crate) async fn flush(&mut self) -> Result<(), NetError> {
+        self.check()?;
         if !self.staged.is_empty() {
             self.write_out(&[]).await?;
         }
@@ -133,8 +147,9 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Discards staged frames that have not begun to leave.
+    /// Discards staged frames that have not begun to leave, since this party aborts.
     pub(crate) fn discard(&mut self) {
+        self.aborts = true;
         self.staged.truncate(self.torn);
         self.open_bulk = None;
     }

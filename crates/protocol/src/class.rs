@@ -146,7 +146,7 @@ impl From<&NetError> for Class {
             | NetError::AcceptTimeout { .. }
             | NetError::Io { .. } => Class::Network,
             // Bugs on this side of the connection.
-            NetError::Unsendable { .. } | NetError::CutOff => Class::Other,
+            NetError::Unsendable { .. } | NetError::CutOff | NetError::GivenUp => Class::Other,
         }
     }
 }

@@ -209,8 +209,9 @@ impl Hall {
                 () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
                 _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
             };
-            // Before the end is recorded, which may wait for the same disk.
+            // Before the end is recorded, which may wait for the same disk. A party that computes would go on sending until it next waits.
             if matches!(result, Err(Stopped::GivenUp(_))) {
+                ending.cut();
                 tokio::spawn(tell_if_hanging(ending.stay()));
             }
             ending.conclude(result, begin.elapsed()).await

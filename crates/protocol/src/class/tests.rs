@@ -17,7 +17,7 @@ fn are_all(mut places: Vec<usize>, last: usize) {
 
 #[test]
 fn the_lists_have_every_variant() {
-    are_all(net_errors().iter().map(net_place).collect(), 24);
+    are_all(net_errors().iter().map(net_place).collect(), 25);
     are_all(ot_errors().iter().map(ot_place).collect(), 13);
     are_all(commit_errors().iter().map(commit_place).collect(), 5);
     are_all(errors().iter().map(place).collect(), 33);
@@ -67,6 +67,7 @@ fn bugs_and_bad_luck_have_their_own_class_and_accuse_nobody() {
     let own = [
         NetError::Unsendable { what: "x", why: text() }.into(),
         NetError::CutOff.into(),
+        NetError::GivenUp.into(),
         ProtocolError::WorkerLost,
         ProtocolError::Internal { what: text() },
         ProtocolError::Unlucky { what: "x", log2: -40 },

@@ -1,7 +1,7 @@
 //! The end of a session: first its receipt, log lines and counts, and only then its result.
 
 use std::{
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -63,6 +63,11 @@ impl Ending {
     /// The session's stay in the hall, which may last longer than this.
     pub(super) fn stay(&self) -> Weak<Stay> {
         Arc::downgrade(&self.stay)
+    }
+
+    /// From now on nothing leaves to the others.
+    pub(super) fn cut(&self) {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).cut();
     }
 
     /// Writes the receipt, then logs and counts the end, and then delivers the result. If the receipt cannot be written, everybody is refused before this
@@ -180,7 +185,9 @@ impl Ending {
         let sent: u64 = Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_sent).sum();
         let received: u64 = Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_received).sum();
         self.shared.metrics.computed(gates, phases);
-        tracing::info!(session = id, peer, job, digest, protocol, seconds, sent, received, "done");
+        // A filling is told apart from a run.
+        let filled = matches!(done, Done::Filled(_)).then_some(true);
+        tracing::info!(session = id, peer, job, digest, protocol, seconds, sent, received, filled, "done");
         if let Done::Computed(outcome) = done {
             if outcome.security.peer_exposed {
                 self.shared.metrics.misbehaved(peer);

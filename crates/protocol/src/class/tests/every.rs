@@ -63,7 +63,8 @@ pub(crate) fn net_place(error: &NetError) -> usize {
         NetError::AcceptTimeout { .. } => 21,
         NetError::Unsendable { .. } => 22,
         NetError::CutOff => 23,
-        NetError::Io { .. } => 24,
+        NetError::GivenUp => 24,
+        NetError::Io { .. } => 25,
     }
 }
 
@@ -106,6 +107,7 @@ pub(crate) fn net_errors() -> Vec<NetError> {
         NetError::AcceptTimeout { address: text(), after: AFTER, refused: vec![text()] },
         NetError::Unsendable { what: "x", why: text() },
         NetError::CutOff,
+        NetError::GivenUp,
         NetError::Io { doing: doing(), source: refused() },
     ]
 }
