@@ -3,8 +3,10 @@
 //! They have their own store, sealed and written in one transaction, which only one process can open. As with any store, a restored old copy is
 //! detected. If counters cannot be read or written, everybody is refused.
 
+mod places;
+
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -23,6 +25,7 @@ use garblet_console::{
     whole_file::{self, Readers},
 };
 
+use self::places::Places;
 use super::written::Often;
 
 /// The form of a count.
@@ -140,6 +143,13 @@ pub(super) struct Count {
 }
 
 impl Counters {
+    /// Checks that counters that were in a folder still are, with their key. Writes nothing, and does not open them, since a service may use them.
+    ///
+    /// *Errors*: they or the key are gone.
+    pub(super) fn check(folder: &Path, key: Option<&Path>, records: &Path) -> Result<(), Failure> {
+        Places::of(folder, records)?.check(key).map(drop)
+    }
+
     /// Opens the counters in a folder, or creates them if there never were any. `records` is the separate folder that remembers this, so restoring a copy of
     /// the first cannot undo it.
     ///
@@ -149,29 +159,13 @@ impl Counters {
             let path = path.to_path_buf();
             move |error| Failure::unwritable(&path, &error)
         };
-        let path = real(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
-        // Also compare by the configured name: a link in the folder's place may lead to other counters, or to none.
-        let named = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
-        let known = [&path, &named].map(|path| {
-            records.join(format!("counters-{}", blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()))
-        });
-        let were_there = known.iter().any(|known| known.exists());
-        let hint = || {
-            // Without a link both are the same.
-            let known: BTreeSet<_> = known.iter().filter(|known| known.exists()).collect();
-            let records = known.iter().map(|known| format!(" and {}", known.display()));
-            let anew = "restore their latest state; to start again from zero, and forget all counts, remove";
-            format!("{anew} {}{}", path.display(), records.collect::<String>())
-        };
-        if were_there && Store::find(&path).is_err() {
-            return Err(
-                Failure::no_result(format!("{}: this service's counters are gone", path.display())).hint(hint())
-            );
-        }
-        let is_old = Store::find(&path).is_ok();
+        let places = Places::of(folder, records)?;
+        let hint = || places.hint();
+        let is_old = places.check(key)?;
+        let Places { path, known } = &places;
         let key = load_or_create_key(key)?;
         make_own_folder(folder).map_err(unwritable(folder))?;
-        let mut store = open_store(&path, &key)?;
+        let mut store = open_store(path, &key)?;
         let failed = |error: StoreError| match &error {
             // No peer has a part in counters, so the advice for stores does not fit.
             StoreError::Restored { .. } | StoreError::Forked { .. } => store_failure(&error).hint(hint()),
@@ -188,7 +182,7 @@ impl Counters {
             }
         }
         let id = store.id();
-        for known in &known {
+        for known in known {
             if !is_known_as(known, &id)? {
                 let what = format!("{}: these are not this service's counters", path.display());
                 return Err(Failure::no_result(what).hint(hint()));

@@ -28,6 +28,8 @@ mod written;
 
 use std::{
     collections::BTreeSet,
+    io::ErrorKind,
+    net::ToSocketAddrs,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -35,7 +37,7 @@ use std::{
 
 use garblet::{
     circuit::diagnostic::one_line,
-    net::{Callers, Listener},
+    net::{Callers, Listener, NetError},
     store::{Store, StoreError},
 };
 use garblet_console::{
@@ -85,10 +87,16 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         log::begin(config.log, metrics.lost_lines());
         config.tell_odd();
         let records = in_configuration(None, "stores")?;
+        // First, since counters that were made for nothing would stay.
+        let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         let counters = Counters::open(&config.state, config.key.as_deref(), &records)?;
         sweep_drafts(&config, records);
         let counters = SharedCounters::new(counters);
+        let is_new = !config.receipts.exists();
         let receipts = Arc::new(Receipts::at(&config.receipts)?);
+        if is_new {
+            tracing::warn!(file = %config.receipts.display(), "created a new log of receipts");
+        }
         let farewells = Farewells::new(metrics.clone(), receipts.clone());
         let ahead = ReadAhead::default();
         ahead.look(&config);
@@ -96,7 +104,6 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         let in_force = watch::Sender::new(config.clone());
         let (stores, outbox) = (Stores::default(), Outbox::new(in_force.subscribe()));
         let shared = Shared { counters, metrics, stores, receipts, farewells, ahead, outbox };
-        let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
         show_page(&config, &shared.metrics).await?;
         let callers = Callers::new(listener, config.limits.unproven, config.options());
@@ -109,9 +116,15 @@ pub fn run(path: &Path) -> Result<(), Failure> {
 
 /// Checks a configuration with all jobs, inputs and programs that it names, and prints what it allows. Starts, creates and counts nothing.
 ///
-/// *Errors*: as [`run`], except for addresses and counters, which are not tried; also wrong inputs, and a log of receipts that cannot be continued.
+/// *Errors*: as [`run`], except for an address in use and for what is in the counters, since a service may run; also wrong inputs, and a log of receipts that
+/// cannot be continued.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let config = config::load(path)?;
+    let address = config.listen.clone();
+    if config.listen.to_socket_addrs().is_err_and(|error| error.kind() == ErrorKind::InvalidInput) {
+        return Err(net_failure(&NetError::NotAnAddress { address }));
+    }
+    Counters::check(&config.state, config.key.as_deref(), &in_configuration(None, "stores")?)?;
     for note in config.odd() {
         tell(&format!("warning: {note}"));
     }

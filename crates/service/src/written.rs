@@ -36,7 +36,7 @@ pub(super) struct Written {
 
 /// The log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table such as { format = \"json\" }")]
 pub(super) struct Log {
     pub(super) format: LogFormat,
     pub(super) level: Level,

@@ -213,6 +213,9 @@ impl Log {
         loop {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             if !is_at(&file, &self.path).map_err(unwritable)? {
+                if !self.path.exists() {
+                    tell(&format!("warning: {}: the log is not there any more: a new one begins", self.path.display()));
+                }
                 *file = opened(&self.path).map_err(unwritable)?;
             }
             self.lock(&file, begin)?;
