@@ -13,10 +13,12 @@ const SETTINGS: &str = "
     PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
-    PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;";
+
+/// Writes to the file, so only one of our format gets it.
+const JOURNAL: &str = "PRAGMA journal_mode = WAL";
 
 const TABLES: &str = "
     CREATE TABLE store (format INTEGER NOT NULL, id BLOB NOT NULL, key_check BLOB NOT NULL) STRICT;
@@ -30,6 +32,7 @@ impl Database {
     pub(crate) fn create(path: &Path, described: &Described) -> Result<Self, StoreError> {
         let failed = failed("cannot create");
         let mut connection = connect(path).map_err(&failed)?;
+        connection.execute_batch(JOURNAL).map_err(&failed)?;
         let transaction = connection.transaction().map_err(&failed)?;
         transaction.execute_batch(TABLES).map_err(&failed)?;
         let values = params![FORMAT, described.store, described.key_check];
@@ -52,6 +55,14 @@ impl Database {
         }
         let format = connection.query_row("SELECT format FROM store", [], |row| row.get(0));
         let format = format.map_err(|error| damaged(&error.to_string()))?;
+        if format == i64::from(FORMAT) {
+            let others = "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')";
+            let others: i64 = connection.query_row(others, [], |row| row.get(0)).map_err(&failed)?;
+            if others > 0 {
+                return Err(damaged("it has triggers or views, which no store has"));
+            }
+            connection.execute_batch(JOURNAL).map_err(&failed)?;
+        }
         Ok((Database(connection), format))
     }
 

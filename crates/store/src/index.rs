@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::fail_points::FailPoints;
 use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
+use crate::store_dir::check_no_link;
 
 /// The number of the format on disk. It is not authenticated, since it says how to read everything else: another format takes other contexts of keys, so
 /// that a number that somebody has changed opens nothing.
@@ -87,6 +88,7 @@ impl Unopened {
     ///
     /// *Errors*: [`StoreError::OtherFormat`], [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path, folder: &Path) -> Result<Self, StoreError> {
+        check_no_link(path)?;
         let (database, format) = Database::open(path)?;
         check_format(format, FORMAT).map_err(|OtherFormat { got, newest }| StoreError::OtherFormat {
             folder: folder.into(),

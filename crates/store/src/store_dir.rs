@@ -376,6 +376,7 @@ fn read_at(file: &mut File, offset: u64, mut bytes: &mut [u8]) -> io::Result<usi
 
 fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     let path = folder.join(LOCK);
+    check_no_link(&path)?;
     let failed = io_error("cannot lock", &path);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -391,6 +392,19 @@ fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     steps.pass("lock").map_err(&failed)?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
     Ok(file)
+}
+
+/// Checks that a file of a store is not a link, by which opening a store that somebody made would change another file.
+///
+/// *Errors*: [`StoreError::Damaged`].
+pub(crate) fn check_no_link(path: &Path) -> Result<(), StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_symlink() => {
+            let name = path.file_name().unwrap_or_default().display();
+            Err(StoreError::Damaged { what: format!("{name} is a link, which no store has") })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a folder is empty, except for the lock of a process that is about to create a store there.

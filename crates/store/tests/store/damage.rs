@@ -54,6 +54,47 @@ fn an_index_and_a_state_of_a_later_format_are_refused_by_name() {
     assert!(matches!(refused, StoreError::OtherFormat { expected: 1, got: 2, .. }), "{refused}");
 }
 
+/// A later version may keep its index in another way.
+#[test]
+fn a_store_of_a_later_format_is_not_written_to() {
+    let made = Made::new();
+    let index = made.scratch.path().join("made").join("index.sqlite");
+    let database = rusqlite::Connection::open(&index).expect("opened");
+    database.execute_batch("PRAGMA journal_mode = DELETE; UPDATE store SET format = 2").expect("changed");
+    drop(database);
+    let before = fs::read(&index).expect("read");
+    Store::open(&made.scratch.path().join("made"), &key(), &mut rng()).map(drop).expect_err("another format");
+    assert!(fs::read(&index).expect("read") == before, "its bytes are as they were");
+}
+
+/// Somebody may give away a folder in which opening the store would change a file elsewhere.
+#[test]
+fn links_triggers_and_views_have_no_place_in_a_store() {
+    for name in ["lock", "index.sqlite"] {
+        let made = Made::new();
+        let folder = made.scratch.path().join("made");
+        let elsewhere = made.scratch.path().join("elsewhere");
+        fs::rename(folder.join(name), &elsewhere).expect("moved");
+        std::os::unix::fs::symlink(&elsewhere, folder.join(name)).expect("linked");
+        let before = fs::read(&elsewhere).expect("read");
+        let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("a link").to_string();
+        assert!(refused.contains(&format!("{name} is a link, which no store has")), "{refused}");
+        assert!(fs::read(&elsewhere).expect("read") == before, "{name}");
+    }
+    for more in [
+        "CREATE VIEW more AS SELECT * FROM rows",
+        "CREATE TRIGGER more BEFORE INSERT ON rows BEGIN SELECT RAISE(IGNORE); END",
+    ] {
+        let made = Made::new();
+        let folder = made.scratch.path().join("made");
+        let database = rusqlite::Connection::open(folder.join("index.sqlite")).expect("opened");
+        database.execute_batch(more).expect("changed");
+        drop(database);
+        let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("something more").to_string();
+        assert!(refused.contains("it has triggers or views, which no store has"), "{refused}");
+    }
+}
+
 /// Copies of a store, to be damaged.
 struct Made {
     scratch: tempfile::TempDir,
