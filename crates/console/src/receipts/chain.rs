@@ -179,6 +179,9 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), Fault> {
     if !content.starts_with(&format!("{BEGIN}{},", link.format)) {
         return Err("not a receipt: it does not begin with its format".into());
     }
+    if link.number == u64::MAX {
+        return Err("not a receipt: its number has no next one".into());
+    }
     Ok((link, digest))
 }
 

@@ -313,6 +313,18 @@ fn a_log_with_a_damaged_last_line_is_not_extended() {
 }
 
 #[test]
+fn the_greatest_number_has_no_next_one() {
+    let (_folder, path, text) = three();
+    let line = text.lines().next().expect("a receipt");
+    let (object, _) = line.rsplit_once(",\"digest\"").expect("it ends with its digest");
+    let (last, _) =
+        chain::with_digest(&format!("{object}}}").replace("\"number\":1,", &format!("\"number\":{},", u64::MAX)));
+    fs::write(&path, format!("{last}\n")).expect("written");
+    let failure = Log::open(&path).err().expect("refused");
+    assert!(failure.message.contains("its number has no next one"), "{}", failure.message);
+}
+
+#[test]
 fn threads_of_one_process_add_receipts_in_turn() {
     let (_folder, path) = scratch();
     let log = Log::open(&path).expect("made");
