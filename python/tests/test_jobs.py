@@ -617,7 +617,7 @@ def test_a_service_answers_as_often_as_its_rule_says(job: garblet.Job, identitie
         assert asyncio.run(garblet.acall(alice, job, b=3))["out0"] == 43
         with pytest.raises(garblet.PeerError, match="the job has used up its runs; more are allowed in") as refusal:
             garblet.call(alice, job, b=4)
-        assert refusal.value.hint == "its operator limits the runs: wait, or ask for more"
+        assert refusal.value.hint == "its operator limits the runs: ask for more, or wait if more are allowed later"
     receipts = garblet.Receipt.load(log)
     assert [receipt.has_result for receipt in receipts] == [True, True, False]
     # The exception says which receipt is that of the call.

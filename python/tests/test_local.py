@@ -110,7 +110,7 @@ def test_a_plan_has_the_bytes_that_a_run_has(richer: garblet.Program) -> None:
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], protocol=cast(garblet.Protocol, "yaoo")), "protocol"),
         (lambda p: garblet.Session(p, 0, listen="127.0.0.1:0", protocol="outsourced"), "no session of Python runs outsourced"),
         (lambda p: garblet.run_local(p, [{"a": 1}, {"b": 2}], params={"speed": 3}), "speed"),
-        (lambda p: garblet.run_local(p, [{"a": 1}]), "2 to 2 parties and the program needs 2, got 1"),
+        (lambda p: garblet.run_local(p, [{"a": 1}]), "takes 2 parties, and the program needs 2; got 1"),
         (lambda p: garblet.plan(p, link="fast"), "link"),
         (lambda p: p.with_owner("c", 0), "no input `c`"),
         (lambda p: p.with_recipients("out1", [0]), "no output `out1`"),

@@ -55,7 +55,8 @@ fn file(folder: &Path, begin: &str, end: &str) -> Result<PathBuf, String> {
 
 /// Checks a version that an installed program has printed.
 fn check_version(what: &str, said: &str, version: &str) -> Result<(), String> {
-    match said.split_whitespace().last() == Some(version) {
+    // The command says its wire version, too.
+    match said.split([' ', ',', '\n']).any(|word| word == version) {
         true => Ok(()),
         false => Err(format!("{what}: expected version {version}, got `{}`", said.trim())),
     }

@@ -1,8 +1,9 @@
 //! The commands, each with its options and the function that runs it.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::LazyLock};
 
 use clap::{Parser, Subcommand};
+use garblet::net::WIRE_VERSION;
 use garblet_console::{failure::Failure, start};
 
 use crate::{
@@ -30,9 +31,16 @@ fn survive_long_files() {
     }
 }
 
+/// The version, and the number by which peers know whether they understand one another.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> =
+        LazyLock::new(|| format!("{}, wire version {WIRE_VERSION}", env!("CARGO_PKG_VERSION")));
+    &VERSION
+}
+
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
-#[command(name = "garblet", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(name = "garblet", version = version(), disable_help_subcommand = true, arg_required_else_help = true)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -127,6 +135,12 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_says_which_peers_fit() {
+        let expected = format!("garblet {}, wire version {WIRE_VERSION}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(Cli::command().render_version(), expected);
     }
 
     /// The hidden options of a command and its subcommands.

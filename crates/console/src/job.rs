@@ -125,7 +125,7 @@ impl Job {
         match program.digest() == self.program_digest {
             true => Ok(()),
             false => Err(Failure::call(format!(
-                "{}: digest: the program {} with these changes has {}, expected {}",
+                "{}: digest: that of the program {}, with the changes that the job names, is {}, expected {}",
                 self.path.display(),
                 self.program_args.program,
                 digest_text(program),

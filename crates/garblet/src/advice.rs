@@ -124,7 +124,7 @@ advice! {
     /// Name the job that a service has.
     NameJob => "name the job that both sides have; its operator decides who may run it";
     /// Ask the operator of a service for more runs.
-    AskForMore => "its operator limits the runs: wait, or ask for more";
+    AskForMore => "its operator limits the runs: ask for more, or wait if more are allowed later";
     /// Let the operator of a service look for inputs.
     OperatorHasNoData => "its operator's log says what is missing";
     /// Give a session a name that no other has.

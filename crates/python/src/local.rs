@@ -28,11 +28,12 @@ pub(crate) fn parties(program: &garblet::Program, config: &Config, asked: Option
     let got = asked.unwrap_or(needed.max(*allowed.start()));
     match allowed.contains(&got) && got >= needed {
         true => Ok(got),
-        false => Err(Fault::usage(format!(
-            "{protocol} has {} to {} parties and the program needs {needed}, got {got}",
-            allowed.start(),
-            allowed.end()
-        ))),
+        false => {
+            let (least, most) = (allowed.start(), allowed.end());
+            let takes = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let what = format!("{protocol} takes {takes} parties, and the program needs {needed}; got {got}");
+            Err(Fault::usage(what))
+        }
     }
 }
 

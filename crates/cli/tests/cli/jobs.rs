@@ -284,7 +284,9 @@ fn a_program_other_than_the_agreed_one_is_refused() {
     ] {
         let ran = garblet(command);
         assert!(
-            ran.stderr.contains(&format!("{job}: digest: the program {program} with these changes has ")),
+            ran.stderr.contains(&format!(
+                "{job}: digest: that of the program {program}, with the changes that the job names, is "
+            )),
             "{}",
             ran.stderr
         );

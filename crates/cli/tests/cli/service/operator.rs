@@ -158,7 +158,7 @@ fn pages_show_past_events_and_the_log_may_be_json() {
         assert!(get_as(&page, host, "/metrics").starts_with("HTTP/1.1 200"), "{host}");
     }
     is_sum(&finish(company.call("bob", 4, &service, &[])), 4);
-    let ask = "its operator limits the runs: wait, or ask for more";
+    let ask = "its operator limits the runs: ask for more, or wait if more are allowed later";
     company.is_refused("bob", &service, "the job has used up all its runs", ask);
     service.wait_for("reason=\"used-up\"");
     let mut metrics = get(&page, "/metrics");

@@ -1,6 +1,6 @@
 //! Rules: who may run which job, and how often.
 
-use std::{io::Write, net::TcpStream};
+use std::{io::Write, net::TcpStream, path::Path};
 
 use super::{Company, PLANTED, is_sum, rule};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     invocation::{finish, garblet, start},
 };
 
-const ASK: &str = "its operator limits the runs: wait, or ask for more";
+const ASK: &str = "its operator limits the runs: ask for more, or wait if more are allowed later";
 
 #[test]
 fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
@@ -161,6 +161,7 @@ fn restored_or_missing_counters_stop_a_service_from_starting() {
     company.trust("bob");
     company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
     company.start().kill();
+    let check = || finish(company.begin(&["serve", "--config", &company.folder.path("serve.toml"), "--check"]));
     let [state, old, lost] = ["state", "old", "lost"].map(|name| company.folder.path(name));
     let copied = std::process::Command::new("cp").args(["-a", &state, &old]).status().expect("cp starts");
     assert!(copied.success());
@@ -168,14 +169,23 @@ fn restored_or_missing_counters_stop_a_service_from_starting() {
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     service.kill();
     std::fs::rename(&state, &lost).expect("moved");
-    let ran = company.does_not_begin();
-    assert!(ran.status == Some(1) && ran.stderr.contains("this service's counters are gone"), "{}", ran.stderr);
+    for ran in [company.does_not_begin(), check()] {
+        assert!(ran.status == Some(1) && ran.stderr.contains("this service's counters are gone"), "{}", ran.stderr);
+    }
     std::fs::rename(&old, &state).expect("moved");
     let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
     assert!(ran.stderr.contains("hint: restore their latest state; "), "{}", ran.stderr);
     std::fs::remove_dir_all(&state).expect("there");
     std::fs::rename(&lost, &state).expect("moved");
+    let [key, elsewhere] = ["state.key", "other.key"].map(|name| company.folder.path(name));
+    std::fs::rename(&key, &elsewhere).expect("moved");
+    for ran in [company.does_not_begin(), check()] {
+        assert!(ran.status == Some(1) && ran.stderr.contains("state.key: no such key, but "), "{}", ran.stderr);
+    }
+    assert!(!Path::new(&key).exists(), "no other key takes its place");
+    std::fs::rename(&elsewhere, &key).expect("moved");
+    assert_eq!(check().status, Some(0), "the counters are as they were");
     let service = company.start();
     company.is_refused("bob", &service, "the job has used up all its runs", ASK);
 }
