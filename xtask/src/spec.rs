@@ -1,9 +1,10 @@
-//! The specification in `docs/spec` against the code: its tables of contexts, of kinds of messages, and of limits. A row that the code does
+//! The specification in `docs/spec` against the code: its tables of contexts, of kinds of messages, and of limits, and the wire version. A row that the code does
 //! not confirm is a finding, and so is a context, a message, or a limit beside one in a table, that no row has.
 
 use std::{collections::BTreeMap, path::Path};
 
 mod code;
+mod hello;
 
 use code::Code;
 
@@ -23,15 +24,31 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     };
     let mut pages: Vec<_> = crate::tidy::files(&root.join(FOLDER));
     pages.sort();
-    let mut tables = Tables::default();
+    let (mut tables, mut findings) = (Tables::default(), Vec::new());
     for page in pages {
         let name = page.strip_prefix(root).unwrap_or(&page).display().to_string();
-        match std::fs::read_to_string(&page) {
-            Ok(text) => tables.read(&name, &text),
+        let text = match std::fs::read_to_string(&page) {
+            Ok(text) => text,
             Err(error) => return vec![format!("{name}: {error}")],
+        };
+        tables.read(&name, &text);
+        if name.ends_with(hello::PAGE) {
+            findings.extend(hello::findings(&name, &text, code.value_of(hello::SOURCE, hello::CONSTANT)));
         }
     }
-    tables.findings(&code)
+    findings.extend(tables.findings(&code));
+    findings
+}
+
+/// The wire version of the code.
+///
+/// *Errors*: the source that has it cannot be read, or has no such number.
+pub(crate) fn wire_version(root: &Path) -> Result<u64, String> {
+    let text = std::fs::read_to_string(root.join(hello::SOURCE)).map_err(|e| format!("{}: {e}", hello::SOURCE))?;
+    let mut code = Code::default();
+    code.read_file(hello::SOURCE, &text)?;
+    let value = code.value_of(hello::SOURCE, hello::CONSTANT).and_then(|value| value.try_into().ok());
+    value.ok_or_else(|| format!("{}: it has no number `{}`", hello::SOURCE, hello::CONSTANT))
 }
 
 /// The tables that are compared, by the first word of their headers.
