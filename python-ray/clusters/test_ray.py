@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import garblet
 import pytest
 from party import column
 from two_clusters import Clusters, Party, clusters, end
@@ -199,7 +200,7 @@ def test_a_cluster_without_the_package_is_told(tmp_path: Path) -> None:
     finally:
         party.stop()
     assert "UsageError: the workers have no package garblet-ray" in said.stderr, said.stderr
-    assert "hint: install it on every node" in said.stderr
+    assert f"hint: install it on every node, from the wheel of the release: pip install ./garblet_ray-{garblet.__version__}-" in said.stderr
 
 
 # Imported as a fixture of this file.

@@ -40,6 +40,7 @@ from garblet import (
     Shards,
     Store,
     UsageError,
+    __version__,
     compile,
     errors,
 )
@@ -398,7 +399,8 @@ def _look_for_package() -> None:
 def _without_package(error: Exception) -> UsageError | None:
     if "No module named 'garblet" not in str(error):
         return None
-    return UsageError("the workers have no package garblet-ray", "install it on every node: pip install garblet-ray")
+    wheel = f"garblet_ray-{__version__}-py3-none-any.whl"
+    return UsageError("the workers have no package garblet-ray", f"install it on every node, from the wheel of the release: pip install ./{wheel}")
 
 
 def _parts(program: Program, table: Any, shards: int, sharding: Sharding | None) -> Sequence[Inputs] | Shards:

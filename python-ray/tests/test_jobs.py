@@ -120,6 +120,12 @@ def report() -> garblet.Report:
     return garblet.run_local(garblet.load("lib:millionaires(32)").batch(1), [{"alice": [5]}, {"bob": [3]}])[0]
 
 
+def test_workers_without_the_package_are_told_which_file_to_install(jobs: Any) -> None:
+    missing = jobs._without_package(RuntimeError("No module named 'garblet_ray'"))
+    assert missing.hint.endswith(f": pip install ./garblet_ray-{garblet.__version__}-py3-none-any.whl")
+    assert jobs._without_package(RuntimeError("No module named 'pandas'")) is None
+
+
 @pytest.mark.parametrize("index", [[0, 1, 2, 3], [9, 8, 7, 6], ["a", "b", "c", "d"], [0, 0, 0, 0], [0.0, 1.0, 2.0, 3.0], [3.5, 2.5, 1.5, 0.5]])
 def test_frames_of_pandas_are_cut_by_place_whatever_their_index(jobs: Any, index: list[Any]) -> None:
     pandas = pytest.importorskip("pandas")

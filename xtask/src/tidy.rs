@@ -32,6 +32,9 @@ const UNSAFE_ALLOWED: &[&str] = &["crates/primitives/", "xtask/"];
 /// Words that begin a clause.
 const CLAUSES: &[&str] = &["What", "Who", "Whom", "Whose", "How", "Whether", "Where", "When", "Which", "Why"];
 
+/// The page that warns of the registries, and so may name them.
+const REGISTRIES_EXPLAINED: &str = "docs/src/install.md";
+
 /// Module names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
 
@@ -46,6 +49,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         // Files that are not text are not checked.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         findings.extend(check_file(&name, &text));
+        findings.extend(unverified_installs(&name, &text));
         rules.extend(rule_of_texts(&text).map(|rule| (name.clone(), rule.to_string())));
         if name.ends_with(".md") && !name.contains("CHANGELOG") {
             findings.extend(lost_paths(&name, &text, |path| root.join(path).exists()));
@@ -80,6 +84,39 @@ fn lost_paths(name: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Stri
     };
     let lost = quoted.filter(|(_, path)| source(path) && !exists(path) && !exists(&format!("crates/{path}")));
     lost.map(|(at, path)| format!("{name}:{}: there is no `{path}`", at + 1)).collect()
+}
+
+/// Calls that install Garblet by its name in a registry, where the package may be somebody else's.
+fn unverified_installs(name: &str, text: &str) -> Vec<String> {
+    if name == REGISTRIES_EXPLAINED {
+        return Vec::new();
+    }
+    let named = |line: &str| {
+        ["pip install ", "pip3 install ", "pip download ", "npm install ", "npm i "].iter().any(|call| {
+            line.split(*call).skip(1).any(|rest| arguments(rest).iter().any(|argument| is_of_registry(argument)))
+        })
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| named(line));
+    lines.map(|(at, _)| format!("{name}:{}: install the file of a release, not a name of a registry", at + 1)).collect()
+}
+
+/// The arguments of a call in a text, which ends with a quote, a backtick, or a sign of the shell.
+fn arguments(rest: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for word in rest.split_whitespace() {
+        let inner = word.trim_start_matches(['"', '\'']);
+        let end = inner.find(['`', '"', '\'', ';', '&', '|', '\\', ')']).unwrap_or(inner.len());
+        found.push(&inner[..end]);
+        if end < inner.len() {
+            break;
+        }
+    }
+    found
+}
+
+fn is_of_registry(argument: &str) -> bool {
+    let is_file = argument.contains('/') || [".whl", ".tgz", ".tar.gz"].iter().any(|end| argument.ends_with(end));
+    argument.to_lowercase().starts_with("garblet") && !is_file
 }
 
 fn check_file(name: &str, text: &str) -> Vec<String> {
@@ -278,6 +315,18 @@ mod tests {
         assert_eq!(of("/// What it does.\nfn f() {}\n"), 1);
         assert_eq!(of("    //! Why: so.\n"), 1);
         assert_eq!(of("/// The deed.\n/// Whatever it is.\n/// How.\n// What?\n/// Whatever.\n"), 0);
+    }
+
+    #[test]
+    fn calls_that_install_from_a_registry_are_found() {
+        let of = |call: &str, what: &str| unverified_installs("a.py", &format!("{call} install {what}")).len();
+        for what in ["garblet", "garblet-ray\")", "--quiet garblet==1.0`", "'garblet[ray]'", "ray garblet_ray"] {
+            assert_eq!([of("pip", what), of("npm", what)], [1, 1], "{what}");
+        }
+        for what in ["./python", "./garblet-1.whl", "garblet_ray-1-py3-none-any.whl", "ray` for garblet", "` garblet"] {
+            assert_eq!([of("pip", what), of("npm", what)], [0, 0], "{what}");
+        }
+        assert_eq!(unverified_installs(REGISTRIES_EXPLAINED, &["pip inst", "all garblet"].concat()), [""; 0]);
     }
 
     #[test]
