@@ -23,11 +23,11 @@ pub(crate) fn of_packages(example: &str, version: &str) -> Result<String, String
         format!("ARG TARGETARCH\nCOPY {package} /tmp/\nRUN apt-get install --yes /tmp/{package} && rm /tmp/{package}");
     Ok(format!(
         "# The image of a service, of the packages in this folder, for both processors:\n\
-         # podman build --platform linux/amd64,linux/arm64 --manifest garblet:{version} .\n\
-         # docker buildx build --platform linux/amd64,linux/arm64 --file Containerfile --tag garblet:{version} .\n\
-         # For the processor of this machine alone: podman build --tag garblet .\n\
+         # podman build --platform linux/amd64,linux/arm64 --manifest localhost/garblet:{version} .\n\
+         # docker buildx build --platform linux/amd64,linux/arm64 --file Containerfile --tag localhost/garblet:{version} .\n\
+         # For the processor of this machine alone: podman build --tag localhost/garblet .\n\
          {run}\n\
-         # The command by itself: podman run --rm --entrypoint garblet garblet --help\n{}",
+         # The command by itself: podman run --rm --pull=never --entrypoint garblet localhost/garblet --help\n{}",
         image.replace(FROM_BUILD, &install)
     ))
 }
@@ -76,7 +76,7 @@ mod tests {
             (*word, serde_json::from_str::<Vec<String>>(entry).expect("a list")[0].as_str()),
             ("ENTRYPOINT", "/usr/bin/garblet")
         );
-        assert!(text.contains("\n# podman run --publish 7745:7745 "), "{text}");
+        assert!(text.contains("\n# podman run --pull=never --publish 7745:7745 "), "{text}");
     }
 
     #[test]
