@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::programs::{ask, renew, run, target};
 use crate::steps::Step;
-use crate::{dist, installed};
+use crate::{dist, installed, spec};
 
 use self::key::Key;
 
@@ -34,14 +34,16 @@ pub(crate) fn step(tag: &str, key: &str, url: &str) -> Step {
 fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
     let release = Release::checked(root, tag, url)?;
     key::check_file(key)?;
+    let folder = target(root).join("releases").join(&release.version);
+    check_unsigned(&folder)?;
     dist::packages(root)?;
     let sums = dist::compare(root)?;
-    let folder = target(root).join("releases").join(&release.version);
     renew(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for (_, name) in entries(&sums[0])? {
         dist::copy(&dist::folder(root).join(name), &folder.join(name))?;
     }
-    release.complete(&folder, &sums, key, || installed::try_all(root, &folder, &release.version))?;
+    let commit_now = || check_tag(root, tag, &release.version);
+    release.complete(&folder, &sums, key, || installed::try_all(root, &folder, &release.version), commit_now)?;
     eprintln!(
         "{}\nnothing was published: put these files at {url}, the wheels on PyPI, garblet-party-{version}.tgz on npm, garblet.rb into the tap",
         folder.display(),
@@ -65,13 +67,13 @@ struct Release {
 impl Release {
     /// Checks everything that can be checked before anything is built.
     ///
-    /// *Errors*: the tag is not the version's or not what is checked out; changes; no section of the changelog; no golden files; no public key.
+    /// *Errors*: the tag is not the version's or not what is checked out; changes; no section of the changelog; no golden files of this wire version; no public key.
     fn checked(root: &Path, tag: &str, url: &str) -> Result<Release, String> {
         let version = dist::version(root)?;
         let public_key = public_key(root)?;
         let commit = check_tag(root, tag, &version)?;
         dist::check_committed(root)?;
-        check_golden(root, &version)?;
+        check_golden(root, &version, spec::wire_version(root)?)?;
         let notes = changelog::section(&read(&root.join("CHANGELOG.md"))?, &version)?;
         formula::check_url(url, &version)?;
         let rustc = ask(Command::new("rustc").arg("--version").current_dir(root))?.trim().into();
@@ -80,16 +82,22 @@ impl Release {
 
     /// Makes a release of the packages in a folder: has them tried, then adds what a release has besides, then signs it. The key is read last.
     ///
-    /// *Errors*: the trial's; the two builds differ; a package is not the one that was built; another key.
+    /// *Errors*: the trial's; the two builds differ; a package is not the one that was built; another commit is checked out by then; another key.
     fn complete(
         &self,
         folder: &Path,
         sums: &[String; 2],
         key: &Path,
         try_all: impl FnOnce() -> Result<Vec<String>, String>,
+        commit_now: impl FnOnce() -> Result<String, String>,
     ) -> Result<(), String> {
         let untried = try_all()?;
         let all = self.finish(folder, sums, &untried)?;
+        check_sums(&all, &sums[0])?;
+        let now = commit_now()?;
+        if now != self.commit {
+            return Err(format!("expected the commit that was built, {}, got {now}: nothing is signed", self.commit));
+        }
         let signature = folder.join(SIGNATURE);
         let key = Key::read(key)?;
         self.check_key(&key)?;
@@ -152,6 +160,27 @@ fn entry(line: &str) -> Option<(&str, &str)> {
     (is_sum && !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)).then_some((sum, name))
 }
 
+/// Checks that the sums to be signed have every package with the sum that two builds gave it.
+fn check_sums(all: &str, built: &str) -> Result<(), String> {
+    let all = entries(all)?;
+    match entries(built)?.into_iter().find(|entry| !all.contains(entry)) {
+        None => Ok(()),
+        Some((_, name)) => Err(format!("{name}: it was changed after the two builds were compared: nothing is signed")),
+    }
+}
+
+/// Checks that a folder does not have a signed release, which users may have by now.
+fn check_unsigned(folder: &Path) -> Result<(), String> {
+    match folder.join(SIGNATURE).exists() {
+        false => Ok(()),
+        true => Err(format!(
+            "{}: there is a signed release of this version: publish these files, or release another version; if you have published none of them, \
+             move the folder away and begin again",
+            folder.display()
+        )),
+    }
+}
+
 /// Checks that the tag is that of the version, and what is checked out. Returns the commit.
 fn check_tag(root: &Path, tag: &str, version: &str) -> Result<String, String> {
     if tag != format!("v{version}") {
@@ -181,16 +210,47 @@ fn public_key(root: &Path) -> Result<String, String> {
     }
 }
 
-/// Checks that the repository has golden files of the version, which every later one must read.
-fn check_golden(root: &Path, version: &str) -> Result<(), String> {
+/// The call that makes golden files.
+const MAKE_GOLDEN: &str = "GARBLET_MAKE_GOLDEN=1 cargo test -p garblet-cli --test cli golden";
+
+/// Checks that the repository has golden files of the version, which every later one must read, and that the code of this wire version wrote them.
+fn check_golden(root: &Path, version: &str, wire_version: u64) -> Result<(), String> {
     let folder = PathBuf::from("vectors/golden").join(version);
-    match root.join(&folder).is_dir() {
-        true => Ok(()),
-        false => Err(format!(
-            "{}: expected the golden files of this version, got nothing: make them with GARBLET_MAKE_GOLDEN=1 cargo test -p garblet-cli --test cli golden",
+    if !root.join(&folder).is_dir() {
+        return Err(format!(
+            "{}: expected the golden files of this version, got nothing: make them with {MAKE_GOLDEN}",
             folder.display()
+        ));
+    }
+    let stale = golden_wire_versions(&root.join(&folder))?.into_iter().find(|(_, golden)| *golden != wire_version);
+    match stale {
+        None => Ok(()),
+        Some((name, golden)) => Err(format!(
+            "{}: expected golden files of wire version {wire_version}, got {golden}: no release has these files yet, so remove the folder, \
+             make it again with {MAKE_GOLDEN}, and commit it before you tag",
+            folder.join(name).display()
         )),
     }
+}
+
+/// The wire version of the newest receipt in each log of a folder.
+///
+/// *Errors*: no log; a last line without a wire version.
+fn golden_wire_versions(folder: &Path) -> Result<Vec<(String, u64)>, String> {
+    let logs: Vec<String> = dist::names(folder)?.into_iter().filter(|name| name.ends_with(".jsonl")).collect();
+    if logs.is_empty() {
+        return Err(format!("{}: expected a log of receipts, got none", folder.display()));
+    }
+    let newest = |name: String| {
+        let path = folder.join(&name);
+        let text = read(&path)?;
+        let receipt = serde_json::from_str::<serde_json::Value>(text.lines().last().unwrap_or_default()).ok();
+        let wire_version = receipt.and_then(|receipt| receipt["wire_version"].as_u64());
+        let wire_version =
+            wire_version.ok_or_else(|| format!("{}: the last line has no wire version", path.display()))?;
+        Ok((name, wire_version))
+    };
+    logs.into_iter().map(newest).collect()
 }
 
 #[cfg(test)]

@@ -38,19 +38,24 @@ fn tried() -> Result<Vec<String>, String> {
     Ok(vec![DEB.into()])
 }
 
+/// The commit that was built is still the one that is checked out.
+fn same() -> Result<String, String> {
+    Ok("c0ffee".into())
+}
+
 /// The names of what was built.
 fn built(version: &str) -> Vec<String> {
     let archive = |arch: &str| format!("garblet-{version}-{arch}-unknown-linux-gnu.tar.xz");
     vec!["Containerfile".into(), archive("aarch64"), archive("x86_64"), format!("garblet_{version}_amd64.deb")]
 }
 
-/// A finished release in a folder, with its public key beside it as the user has it.
+/// A finished release in a folder.
 fn finished(version: &str, seed: u8) -> tempfile::TempDir {
     let folder = packages(version);
     let sums = sums(folder.path(), &built(version));
-    let done = release(version, seed).complete(folder.path(), &[sums.clone(), sums], key_file(seed).path(), tried);
+    let done =
+        release(version, seed).complete(folder.path(), &[sums.clone(), sums], key_file(seed).path(), tried, same);
     done.expect("a release");
-    dist::write(&folder.path().join("release-key.pem"), &key(seed).public_pem()).expect("written");
     folder
 }
 
@@ -58,7 +63,7 @@ fn sums(folder: &Path, names: &[String]) -> String {
     ask(Command::new("sha256sum").args(names).current_dir(folder)).expect("sums")
 }
 
-/// The commands of the page, which stop at the first that fails. `None` without OpenSSL 3.
+/// The commands of the page, which stop at the first that fails, for a user who has the key of seed 1 outside of the folder. `None` without OpenSSL 3.
 fn verify(folder: &Path) -> Option<Result<String, String>> {
     let begin = PAGE.find("openssl pkeyutl -verify").expect("the page says how to verify");
     let commands = &PAGE[begin..begin + PAGE[begin..].find("```").expect("the block ends")];
@@ -72,7 +77,13 @@ fn verify(folder: &Path) -> Option<Result<String, String>> {
         eprintln!("there is no OpenSSL 3\nSIGNATURES OF RELEASES WERE NOT VERIFIED BY IT");
         return None;
     }
-    Some(run(Command::new("sh").args(["-c", &commands]).current_dir(folder)))
+    let around = tempfile::tempdir().expect("a folder");
+    let downloads = around.path().join("downloads");
+    for name in dist::names(folder).expect("files") {
+        dist::copy(&folder.join(&name), &downloads.join(&name)).expect("copied");
+    }
+    dist::write(&around.path().join("release-key.pem"), &key(1).public_pem()).expect("written");
+    Some(run(Command::new("sh").args(["-c", &commands]).current_dir(downloads)))
 }
 
 fn change(path: &Path, from: &str, to: &str) {
@@ -110,7 +121,8 @@ fn forged_sums_packages_keys_and_signatures_are_refused() {
         change(&folder.join(SUMS), &old, &sums(folder, &[DEB.into()]));
     });
     refused("a line was added", &|folder| {
-        let line = sums(folder, &["release-key.pem".into()]);
+        dist::write(&folder.join("more.deb"), "more").expect("written");
+        let line = sums(folder, &["more.deb".into()]);
         dist::write(&folder.join(SUMS), &(fs::read_to_string(folder.join(SUMS)).expect("sums") + &line))
             .expect("written");
     });
@@ -118,6 +130,8 @@ fn forged_sums_packages_keys_and_signatures_are_refused() {
         let mine = finished("1.2.3", 2);
         dist::copy(&mine.path().join(SIGNATURE), &folder.join(SIGNATURE)).expect("copied");
         dist::copy(&mine.path().join(SUMS), &folder.join(SUMS)).expect("copied");
+        // Their key is among the downloads, under the name of ours.
+        dist::write(&folder.join("release-key.pem"), &key(2).public_pem()).expect("written");
     });
     refused("there is no signature", &|folder| fs::remove_file(folder.join(SIGNATURE)).expect("removed"));
     refused("the signature is cut off", &|folder| {
@@ -126,9 +140,7 @@ fn forged_sums_packages_keys_and_signatures_are_refused() {
     });
     refused("nothing of the release was downloaded", &|folder| {
         for name in dist::names(folder).expect("files").iter().filter(|name| !name.starts_with("SHA256SUMS")) {
-            if name != "release-key.pem" {
-                fs::remove_file(folder.join(name)).expect("removed");
-            }
+            fs::remove_file(folder.join(name)).expect("removed");
         }
     });
     // Everything of an older release is signed by the right key; some files have the same names in both.
@@ -170,7 +182,7 @@ fn packages_are_signed_once_they_were_tried_and_by_the_key_of_the_repository_alo
     let sums = sums(folder.path(), &built("1.2.3"));
     let signature = folder.path().join(SIGNATURE);
     let complete = |key: &Path, trial: &dyn Fn() -> Result<Vec<String>, String>| {
-        release("1.2.3", 1).complete(folder.path(), &[sums.clone(), sums.clone()], key, trial)
+        release("1.2.3", 1).complete(folder.path(), &[sums.clone(), sums.clone()], key, trial, same)
     };
     let own = key_file(1);
     let failed = complete(own.path(), &|| Err("the archive: it fails".into()));
@@ -195,7 +207,7 @@ fn builds_that_differ_and_packages_that_were_changed_since_are_not_signed() {
     let folder = packages("1.2.3");
     let (sums, key) = (sums(folder.path(), &built("1.2.3")), key_file(1));
     let release = release("1.2.3", 1);
-    let finish = |sums: [&str; 2]| release.complete(folder.path(), &sums.map(String::from), key.path(), tried);
+    let finish = |sums: [&str; 2]| release.complete(folder.path(), &sums.map(String::from), key.path(), tried, same);
     let other = sums.replacen(&sums[..1], if sums.starts_with('0') { "1" } else { "0" }, 1);
     assert!(finish([&sums, &other]).expect_err("they differ").starts_with("expected two equal builds"));
     for wrong in [other, format!("{}  ../x\n", "0".repeat(64)), "garblet".into()] {
@@ -242,11 +254,48 @@ fn a_repository_without_a_public_key_has_no_releases() {
 }
 
 #[test]
-fn a_version_without_golden_files_is_not_released() {
+fn a_version_without_golden_files_of_its_wire_version_is_not_released() {
     let folder = tempfile::tempdir().expect("a folder");
-    assert!(check_golden(folder.path(), "1.2.3").expect_err("none").starts_with("vectors/golden/1.2.3: expected"));
-    fs::create_dir_all(folder.path().join("vectors/golden/1.2.3")).expect("made");
-    assert_eq!(check_golden(folder.path(), "1.2.3"), Ok(()));
-    // This version has them already, and its changelog has a section.
-    assert_eq!(check_golden(&crate::root(), env!("CARGO_PKG_VERSION")), Ok(()));
+    let check = |wire_version| check_golden(folder.path(), "1.2.3", wire_version);
+    assert!(check(3).expect_err("none").starts_with("vectors/golden/1.2.3: expected"));
+    let golden = folder.path().join("vectors/golden/1.2.3");
+    fs::create_dir_all(&golden).expect("made");
+    assert!(check(3).expect_err("no receipts").ends_with("expected a log of receipts, got none"));
+    let log = |name: &str, text: &str| dist::write(&golden.join(name), text).expect("written");
+    log("alice.jsonl", "{\"wire_version\":2}\n{\"wire_version\":3}\n");
+    log("bob.jsonl", "{\"wire_version\":3}\n");
+    assert_eq!(check(3), Ok(()));
+    assert!(check(4).expect_err("stale").contains("alice.jsonl: expected golden files of wire version 4, got 3"));
+    log("bob.jsonl", "{\"wire_version\":2}\n");
+    assert!(check(3).expect_err("stale").contains("bob.jsonl: expected golden files of wire version 3, got 2"));
+    log("bob.jsonl", "\n");
+    assert!(check(3).expect_err("no receipt").ends_with("bob.jsonl: the last line has no wire version"));
+    // The files of this version have receipts that say it.
+    let ours = crate::root().join("vectors/golden").join(env!("CARGO_PKG_VERSION"));
+    assert_eq!(golden_wire_versions(&ours).expect("receipts").len(), 2);
+}
+
+#[test]
+fn a_package_or_commit_that_changes_before_the_signature_is_not_signed() {
+    let folder = packages("1.2.3");
+    let sums = sums(folder.path(), &built("1.2.3"));
+    assert_eq!(check_sums(&format!("{sums}{}  NOTES.md\n", "0".repeat(64)), &sums), Ok(()));
+    let changed = format!("{}{}", if sums.starts_with('0') { "1" } else { "0" }, &sums[1..]);
+    for wrong in [changed, sums.split_once('\n').expect("lines").1.to_string()] {
+        let error = check_sums(&wrong, &sums).expect_err("another sum, or none");
+        assert!(error.starts_with("Containerfile: it was changed after"), "{error}");
+    }
+    let (release, key, both) = (release("1.2.3", 1), key_file(1), [sums.clone(), sums]);
+    let moved = release.complete(folder.path(), &both, key.path(), tried, || Ok("decade".into()));
+    assert!(moved.expect_err("another commit").starts_with("expected the commit that was built, c0ffee, got decade"));
+    assert!(!folder.path().join(SIGNATURE).exists());
+}
+
+#[test]
+fn a_signed_release_is_not_made_again() {
+    let folder = packages("1.2.3");
+    assert_eq!(check_unsigned(folder.path()), Ok(()));
+    assert_eq!(check_unsigned(&folder.path().join("nothing")), Ok(()));
+    let signed = check_unsigned(finished("1.2.3", 1).path()).expect_err("it is signed");
+    assert!(signed.contains("there is a signed release of this version"), "{signed}");
 }
