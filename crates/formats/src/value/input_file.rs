@@ -32,7 +32,8 @@ pub fn read_inputs(
             Some(input) => format!("input `{key}` belongs to party {}, this file is party {party}'s", input.owner),
             None => format!("the program has no input `{}`", clip(key)),
         };
-        let known = own().map(|i| i.port.name.as_str());
+        let missing = |name: &&str| !members.iter().any(|(key, _)| key == name);
+        let known = own().map(|i| i.port.name.as_str()).filter(missing);
         wrong.push(json.error_at(&property.name, message).suggest(key, known));
     }
     let mut values = Vec::new();
@@ -119,6 +120,14 @@ mod tests {
     fn near_names_are_suggested() {
         let errors = read_inputs(&program(), Party(1), "bob.json", r#"{"limits": 3}"#).unwrap_err();
         assert_eq!(errors.iter().next().unwrap().hint.as_deref(), Some("did you mean `limit`?"));
+    }
+
+    #[test]
+    fn only_missing_inputs_are_suggested() {
+        let errors = read_inputs(&program(), Party(0), "bob.json", r#"{"bid": 3, "bids": 4, "nam": "x"}"#).unwrap_err();
+        let hints: Vec<_> = errors.iter().map(|error| error.hint.as_deref()).collect();
+        assert_eq!(hints[1], Some("did you mean `name`?"));
+        assert_ne!(hints[0], Some("did you mean `bid`?"));
     }
 
     #[test]
