@@ -101,7 +101,14 @@ class Job:
     def sign(self, identity: Identity, *, trust: Mapping[str, str] | None = None) -> str:
         """Checks the job as `check` does, and signs it for the party with this identity. Returns the party's name."""
         own = arguments.one_of(Identity, "an identity, as Identity.load returns")("identity", identity)
-        return self._native.sign(own, arguments.texts("trust", trust))
+        try:
+            return self._native.sign(own, arguments.texts("trust", trust))
+        except UsageError as error:
+            is_party = own.fingerprint in {party for _, party in self._native.parties}
+            if is_party or own.fingerprint not in str(error):
+                raise
+            # The hint of the other calls names their argument `identity=`, a file.
+            raise UsageError(str(error), "pass the Identity of one of these parties, as Identity.load returns it") from None
 
     def verify(self) -> None:
         """Checks that all parties have signed. `UsageError` names those whose signature is missing or wrong."""

@@ -338,7 +338,7 @@ class Secret:
     def _fixed(self) -> Secret:
         if self._of.kind != "fixed":
             raise TypeError(
-                f"/ of {self.type}: the quotient may be no whole number. Write // for whole numbers, or convert both: "
+                f"/ of {self.type}: the quotient may not be a whole number. Write // for whole numbers, or convert both: "
                 '.astype("fixed<32, 16>")'
             )
         return self

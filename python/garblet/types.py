@@ -203,7 +203,7 @@ def _record(made: type, names: Mapping[str, Any]) -> Type:
 
 def _wrong(annotation: Any, advice: str | None = None) -> UsageError:
     return UsageError(
-        f"a type of a parameter: expected one of the language, got {annotation!r}",
+        f"{annotation!r} is not a type of the language",
         advice or 'such as bool, u32, i16, fixed<16, 16>, [u32; 10], the list [u32; ..10], (u8, bool), or the name of a dataclass',
     )
 

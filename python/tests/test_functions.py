@@ -296,7 +296,7 @@ def test_values_that_are_known_have_a_type_where_they_need_one() -> None:
 
 def test_types_that_the_language_does_not_have_are_told() -> None:
     for wrong in ["u0", "u4097", "fixed<8>", "fixed<0, 4>", "fixed<100, 100>", "[u8]", "[u8; x]", "(u8", "u8 u8", "", "Missing", "[u8; 2"]:
-        with pytest.raises(garblet.UsageError, match="a type of a parameter"):
+        with pytest.raises(garblet.UsageError, match="is not a type of the language"):
             trace.source(lambda a: a, {"a": wrong})
 
 

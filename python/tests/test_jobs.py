@@ -120,6 +120,7 @@ def test_forged_signatures_and_wrong_signers_are_refused(path: Path, job: garble
     wrong = caught(lambda: job.sign(stranger))
     assert isinstance(wrong, garblet.UsageError) and stranger.fingerprint in str(wrong)
     assert str(wrong) == refused(command, "job", "sign", path, "--identity", tmp_path / "carol.pem")
+    assert wrong.hint == "pass the Identity of one of these parties, as Identity.load returns it"
     for identity in identities:
         job.sign(identity)
     beside = path.with_name(path.name + ".signatures")
