@@ -342,8 +342,8 @@ def test_an_exception_in_the_block_gives_up(richer: garblet.Program) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({}, "expected listen= or connect="),
-        ({"listen": "127.0.0.1:0", "connect": "127.0.0.1:1"}, "one of them"),
+        ({}, "expected exactly one of listen= and connect="),
+        ({"listen": "127.0.0.1:0", "connect": "127.0.0.1:1"}, "expected exactly one of listen= and connect="),
         ({"listen": "7000", "insecure_plain_tcp": True}, "`7000` is not an address: expected HOST:PORT"),
         ({"listen": "0.0.0.0:0", "insecure_plain_tcp": True}, "not on this machine"),
         ({"listen": "127.0.0.1:0"}, "there is no identity"),

@@ -113,7 +113,7 @@ impl Arguments<'_> {
             (false, None, Some(address), None) => Ok((Meeting::Listen(address.clone()), 2)),
             (false, None, None, Some(address)) => Ok((Meeting::Connect(address.clone()), 2)),
             (false, ..) => {
-                Err(Fault::usage(format!("{protocol} has one peer: expected listen= or connect=, and one of them")))
+                Err(Fault::usage(format!("{protocol} has one peer: expected exactly one of listen= and connect=")))
             }
             (true, Some(file), listen, None) => {
                 let peers = PeersFile::open(file).map_err(|error| Fault::from(&error))?;

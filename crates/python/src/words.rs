@@ -86,11 +86,14 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
         Advice::AwaitPeerOrRefused => {
             "if the peer is among those refused, the message says why; otherwise start it with this address; patience= says how long to wait".into()
         }
+        Advice::UseIdentity => {
+            "read it with Identity.load(path), or move it away first: peers know it by its fingerprint".into()
+        }
         Advice::ChoosePeer => "a store is for one peer: give trust= that peer alone".into(),
         Advice::TrustPeer { fingerprint } => format!(
-            "if the peer itself, asked by another way, reads this fingerprint to you, give it in trust=: {fingerprint}"
+            "if the peer reads this same fingerprint to you over another channel, give it in trust=: {fingerprint}"
         ),
-        Advice::BeTrusted { .. } => "read it to the peer by another way, who then gives it in trust=".into(),
+        Advice::BeTrusted { .. } => "read it to the peer over another channel; the peer then gives it in trust=".into(),
         Advice::SameSession => "give all parties of a session the same session=".into(),
         Advice::NameSession => "give session=, the same for all parties and new each time".into(),
         Advice::SameTls => "let both sides use identities, or neither: insecure_plain_tcp= is for both".into(),
