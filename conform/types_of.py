@@ -82,7 +82,7 @@ class Type:
             case "fixed":
                 return _integer(round(float(value) * (1 << self.fraction)), self.width)
             case "float":
-                packed = struct.pack({16: "<e", 32: "<f", 64: "<d"}[self.size], float(value))
+                packed = _packed({16: "<e", 32: "<f", 64: "<d"}[self.size], float(value))
                 return _integer(int.from_bytes(packed, "little"), self.size)
             case "bfloat":
                 return _integer(_bfloat16(float(value)), self.size)
@@ -119,9 +119,16 @@ class Type:
         return _integer(int(value, 0), self.width)
 
 
+def _packed(form: str, value: float) -> bytes:
+    try:
+        return struct.pack(form, value)
+    except OverflowError as error:
+        raise CallError(f"expected a number of the format, got {value!r}, which is beyond all of them") from error
+
+
 def _bfloat16(value: float) -> int:
     """The upper half of a binary32. A number that is not one of bfloat16 is refused, since this peer rounds to none."""
-    bits = int.from_bytes(struct.pack("<f", value), "little")
+    bits = int.from_bytes(_packed("<f", value), "little")
     if struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0] != value and value == value:
         raise CallError(f"expected a number of bfloat16, got {value!r}")
     return bits >> 16

@@ -97,6 +97,15 @@ fn one_constant_of_a_party_may_have_two_types() {
     );
 }
 
+/// A source may have a type of its own under a name that is a format's elsewhere.
+#[test]
+fn a_party_may_have_the_name_of_a_format_that_the_source_takes_for_itself() {
+    for (name, own) in [("bf16", "struct bf16 { a: u8 }"), ("f16", "enum f16 { N }"), ("f64", "struct f64 { a: u8 }")] {
+        let text = format!("{own}\nconst N: u8 = {name}::N;\npub fn main(a: u8, b: u8) -> u8 {{ a + b + N }}");
+        assert_eq!(eight(&text, &[(&format!("{name}::N"), "3")], [1, 2]), 6, "{text}");
+    }
+}
+
 #[test]
 fn constants_of_parties_in_patterns_compare() {
     let text = "const N: u8 = PARTY_0::N;\nconst T: bool = PARTY_1::T;\n\

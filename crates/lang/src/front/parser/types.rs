@@ -243,7 +243,7 @@ impl Parser<'_> {
             if let Some(number) = self.float(&name).and_then(|format| methods::constant(format, &identifier)) {
                 return Ok(ConstExpr { kind: ConstKind::Decimal(number), span: at.to(end) });
             }
-            if name == "bool" || Int::named(&name).is_some() || Float::named(&name).is_some() {
+            if name == "bool" || Int::named(&name).is_some() || self.float(&name).is_some() {
                 let fault = SourceError::new(at.to(end), format!("the type `{name}` has no constant `{identifier}`"));
                 return Err(fault.hint("integers have `MIN` and `MAX`, floating-point numbers also `NAN` and `INFINITY`; a party's constant is `PARTY_0::NAME`"));
             }
