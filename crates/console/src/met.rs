@@ -45,6 +45,8 @@ pub struct Watched {
     /// All others, with their authenticated identities.
     pub met: Vec<(u16, Option<Fingerprint>)>,
     pub(crate) channels: Vec<(u16, ChannelWatch)>,
+    /// Set if the run was given up.
+    is_cut: bool,
 }
 
 impl Watched {
@@ -55,10 +57,14 @@ impl Watched {
             Ends::Channel(channel) => vec![(other(party), channel.watch())],
             Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
         };
+        if self.is_cut {
+            self.cut();
+        }
     }
 
-    /// From now on nothing leaves to anybody, and what was sent is known: the run was given up.
-    pub fn cut(&self) {
+    /// From now on nothing leaves to anybody whose channel is watched, now or later, and what was sent is known: the run was given up.
+    pub fn cut(&mut self) {
+        self.is_cut = true;
         self.channels.iter().for_each(|(_, channel)| channel.cut());
     }
 
@@ -69,7 +75,7 @@ impl Watched {
 
     /// The channel to the one peer that was met, which is being watched.
     pub fn of_watch(watch: ChannelWatch, party: Party) -> Self {
-        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)] }
+        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)], is_cut: false }
     }
 }
 

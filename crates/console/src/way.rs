@@ -135,7 +135,11 @@ pub fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
 ///
 /// *Errors*: a text without one of these.
 pub fn check_address(address: &str) -> Result<(), Failure> {
-    let of_socket = address.strip_prefix("ws://").unwrap_or(address).trim_end_matches('/');
+    // A WebSocket's address may have a path.
+    let of_socket = match address.strip_prefix("ws://") {
+        Some(rest) => rest.split_once('/').map_or(rest, |(place, _)| place),
+        None => address,
+    };
     match of_socket.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(()),
         _ => Err(net_failure(&NetError::NotAnAddress { address: address.into() })),

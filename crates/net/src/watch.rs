@@ -234,6 +234,7 @@ mod tests {
         two.receive_bytes(&mut got).await.unwrap();
         assert_eq!(&got, b"before");
         one.abort().await;
+        assert_eq!(watch.sent(), sent, "word of the abort does not count");
         let error = two.receive_bytes(&mut got).await.unwrap_err();
         assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
     }

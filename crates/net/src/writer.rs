@@ -10,7 +10,7 @@ use crate::clock::timeout;
 use crate::error::NetError;
 use crate::frame::{BULK_FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::pace::Pace;
-use crate::watch::{Watched, look};
+use crate::watch::{Direction, Watched, look};
 
 /// Pieces from this size on leave without a copy, in one system call with what is staged.
 const DIRECT_BYTES: usize = 16 << 10;
@@ -58,24 +58,19 @@ impl FrameWriter {
 
     /// Sends or stages a frame with a payload that is not bulk data.
     pub(crate) async fn frame(&mut self, header: Header, payload: &[u8]) -> Result<(), NetError> {
-        self.check()?;
-        if let Some(watched) = &self.watched
-            && header != Header::Close
-        {
-            let mut direction = look(watched);
-            direction.header(&header.encode());
-            direction.payload(payload);
-        }
+        self.watch(|direction| {
+            if header != Header::Close {
+                direction.header(&header.encode());
+                direction.payload(payload);
+            }
+        })?;
         self.stage_header(header);
         self.payload(payload).await
     }
 
     /// Sends or stages a piece of the bulk stream.
     pub(crate) async fn bulk(&mut self, bytes: &[u8]) -> Result<(), NetError> {
-        self.check()?;
-        if let Some(watched) = &self.watched {
-            look(watched).bulk(bytes);
-        }
+        self.watch(|direction| direction.bulk(bytes))?;
         for piece in bytes.chunks(BULK_FRAME_BYTES_MAX) {
             if !self.grow_open_bulk(piece.len()) {
                 let at = self.staged.len();
@@ -122,17 +117,23 @@ impl FrameWriter {
         leaving.leave().await
     }
 
-    /// Checks that the run was not given up, or that this is how the peer learns it.
+    /// Adds to what was sent, unless the run was given up; then nothing is sent but word of that, which does not count.
     ///
     /// *Errors*: [`NetError::GivenUp`].
-    fn check(&self) -> Result<(), NetError> {
-        let is_cut = || self.watched.as_ref().is_some_and(|watched| look(watched).is_cut());
-        if !self.aborts && is_cut() { Err(NetError::GivenUp) } else { Ok(()) }
+    fn watch(&self, add: impl FnOnce(&mut Direction)) -> Result<(), NetError> {
+        let Some(watched) = &self.watched else { return Ok(()) };
+        let mut direction = look(watched);
+        match direction.is_cut() {
+            false => add(&mut direction),
+            true if self.aborts => {}
+            true => return Err(NetError::GivenUp),
+        }
+        Ok(())
     }
 
     /// Sends all staged bytes.
     pub(crate) async fn flush(&mut self) -> Result<(), NetError> {
-        self.check()?;
+        self.watch(|_| ())?;
         if !self.staged.is_empty() {
             self.write_out(&[]).await?;
         }

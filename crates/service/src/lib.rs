@@ -28,8 +28,6 @@ mod written;
 
 use std::{
     collections::BTreeSet,
-    io::ErrorKind,
-    net::ToSocketAddrs,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -37,7 +35,7 @@ use std::{
 
 use garblet::{
     circuit::diagnostic::one_line,
-    net::{Callers, Listener, NetError},
+    net::{Callers, Listener},
     store::{Store, StoreError},
 };
 use garblet_console::{
@@ -47,6 +45,7 @@ use garblet_console::{
     output::{print, tell},
     receipts::Receipts,
     session::block_on,
+    way::check_address,
     whole_file::sweep,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -87,8 +86,6 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         log::begin(config.log, metrics.lost_lines());
         config.tell_odd();
         let records = in_configuration(None, "stores")?;
-        // First, since counters that were made for nothing would stay.
-        let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         let counters = Counters::open(&config.state, config.key.as_deref(), &records)?;
         sweep_drafts(&config, records);
         let counters = SharedCounters::new(counters);
@@ -104,6 +101,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         let in_force = watch::Sender::new(config.clone());
         let (stores, outbox) = (Stores::default(), Outbox::new(in_force.subscribe()));
         let shared = Shared { counters, metrics, stores, receipts, farewells, ahead, outbox };
+        let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
         show_page(&config, &shared.metrics).await?;
         let callers = Callers::new(listener, config.limits.unproven, config.options());
@@ -120,10 +118,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
 /// cannot be continued.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let config = config::load(path)?;
-    let address = config.listen.clone();
-    if config.listen.to_socket_addrs().is_err_and(|error| error.kind() == ErrorKind::InvalidInput) {
-        return Err(net_failure(&NetError::NotAnAddress { address }));
-    }
+    check_address(&config.listen)?;
     Counters::check(&config.state, config.key.as_deref(), &in_configuration(None, "stores")?)?;
     for note in config.odd() {
         tell(&format!("warning: {note}"));

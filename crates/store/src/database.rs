@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, params};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, config::DbConfig, params};
 
 use crate::{
     error::StoreError,
@@ -49,6 +49,9 @@ impl Database {
     pub(crate) fn open(path: &Path) -> Result<(Self, i64), StoreError> {
         let failed = failed("cannot read");
         let connection = connect(path).map_err(&failed)?;
+        // If it is of another format, what a crash left beside it stays there.
+        let leaves_log = |leaves| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves);
+        leaves_log(true).map_err(&failed)?;
         let sound: String = connection.query_row("PRAGMA quick_check", [], |row| row.get(0)).map_err(&failed)?;
         if sound != "ok" {
             return Err(damaged(&sound.replace('\n', ", ")));
@@ -61,7 +64,7 @@ impl Database {
             if others > 0 {
                 return Err(damaged("it has triggers or views, which no store has"));
             }
-            connection.execute_batch(JOURNAL).map_err(&failed)?;
+            leaves_log(false).and_then(|_| connection.execute_batch(JOURNAL)).map_err(&failed)?;
         }
         Ok((Database(connection), format))
     }

@@ -104,6 +104,7 @@ impl StoreDir {
     pub(crate) fn open(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
         let metadata = StoreDir::find(folder)?;
         check_mode(folder, &metadata, 0o700)?;
+        check_no_link(&folder.join(SEGMENTS))?;
         let lock = lock(folder, &steps)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };
         Ok(StoreDir { root, open: HashMap::new(), steps })

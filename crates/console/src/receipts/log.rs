@@ -213,10 +213,14 @@ impl Log {
         loop {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             if !is_at(&file, &self.path).map_err(unwritable)? {
-                if !self.path.exists() {
-                    tell(&format!("warning: {}: the log is not there any more: a new one begins", self.path.display()));
-                }
+                let is_gone = !self.path.exists();
                 *file = opened(&self.path).map_err(unwritable)?;
+                if is_gone {
+                    tell(&format!(
+                        "warning: {}: the log was not there any more: a new one begins",
+                        self.path.display()
+                    ));
+                }
             }
             self.lock(&file, begin)?;
             let locked = Locked(file);

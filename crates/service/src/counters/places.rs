@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet::store::Store;
-use garblet_console::{configuration::in_configuration, failure::Failure};
+use garblet::store::{Store, StoreError};
+use garblet_console::{configuration::in_configuration, failure::Failure, hints::store_failure};
 
 use super::real;
 
@@ -39,15 +39,19 @@ impl Places {
 
     /// Checks that counters that were there still are, with their key. Returns whether there are any.
     ///
-    /// *Errors*: one of them is gone.
+    /// *Errors*: one of them is gone or cannot be read.
     pub(super) fn check(&self, key: Option<&Path>) -> Result<bool, Failure> {
-        let are_there = Store::find(&self.path).is_ok();
+        let are_there = match Store::find(&self.path) {
+            Ok(()) => true,
+            Err(StoreError::Missing { .. }) => false,
+            Err(error) => return Err(store_failure(&error)),
+        };
         if !are_there && self.known.iter().any(|known| known.exists()) {
             let what = format!("{}: this service's counters are gone", self.path.display());
             return Err(Failure::no_result(what).hint(self.hint()));
         }
         let key = in_configuration(key, "store.key")?;
-        if are_there && !key.exists() {
+        if are_there && !key.try_exists().map_err(|error| Failure::unreadable(&key, &error))? {
             let what = format!("{}: no such key, but {} was made with one", key.display(), self.path.display());
             return Err(Failure::no_result(what).hint(format!("restore the key, or {}", self.hint())));
         }

@@ -65,7 +65,7 @@ impl Ending {
         Arc::downgrade(&self.stay)
     }
 
-    /// From now on nothing leaves to the others.
+    /// From now on nothing leaves to the others in a run. A session that fills stores, which has no receipt, may send until it next waits.
     pub(super) fn cut(&self) {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).cut();
     }
