@@ -317,6 +317,11 @@ mod tests {
     use super::*;
     use crate::builder::simulate::{self, bits_to_bytes, bytes_to_bits};
 
+    /// Bytes in steps of 7 from the first one on.
+    pub(super) fn steps(first: u8, count: u8) -> Vec<u8> {
+        (0..count).map(|k| first.wrapping_add(k.wrapping_mul(7))).collect()
+    }
+
     /// Bytes in hexadecimal.
     pub(super) fn hex(text: &str) -> Vec<u8> {
         (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()

@@ -145,12 +145,7 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use crate::library::tests::{hex, outputs};
-
-    /// Bytes in steps of 7 from the first one on.
-    fn steps(first: u8, count: u8) -> Vec<u8> {
-        (0..count).map(|k| first.wrapping_add(k.wrapping_mul(7))).collect()
-    }
+    use crate::library::tests::{hex, outputs, steps};
 
     /// The vector for SHA-256 in the message "TLS 1.2 PRF test vectors" to the TLS working group's list.
     #[test]

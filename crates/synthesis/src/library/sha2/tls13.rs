@@ -276,12 +276,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use crate::library::tests::{hex, outputs};
-
-    /// Bytes in steps of 7 from the first one on.
-    fn steps(first: u8, count: u8) -> Vec<u8> {
-        (0..count).map(|k| first.wrapping_add(k.wrapping_mul(7))).collect()
-    }
+    use crate::library::tests::{hex, outputs, steps};
 
     fn check(name: &str, inputs: &[&[u8]], expected: &[&str]) {
         let expected: Vec<Vec<u8>> = expected.iter().map(|text| hex(text)).collect();
