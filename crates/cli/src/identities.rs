@@ -7,7 +7,7 @@ use garblet_console::{
     configuration::{in_configuration, make_folder},
     failure::{Failure, Status},
     hints::identity_failure,
-    identity::{TrustArgs, invitation, load_identity, trust_failure},
+    identity::{TrustArgs, invitation, load_identity},
     output::{print, print_json, table, tell},
 };
 
@@ -101,8 +101,8 @@ pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
 pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
     match command {
         TrustCommand::Add { name, fingerprint, store } => {
-            let mut store = store.open()?;
-            store.add(name, *fingerprint).map_err(|e| trust_failure(&e))
+            let mut peers = store.open()?;
+            peers.add(name, *fingerprint).map_err(|e| store.failure(&e))
         }
         TrustCommand::List { store } => {
             let store = store.open()?;
@@ -113,8 +113,8 @@ pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
             print(&table(&rows))
         }
         TrustCommand::Remove { name, store } => {
-            let mut store = store.open()?;
-            store.remove(name).map(|_| ()).map_err(|e| trust_failure(&e))
+            let mut peers = store.open()?;
+            peers.remove(name).map(|_| ()).map_err(|e| store.failure(&e))
         }
     }
 }

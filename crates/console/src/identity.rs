@@ -9,6 +9,7 @@ use crate::{
     configuration::{check_unwritable_with_folders, in_configuration, make_folder},
     failure::{Failure, Status},
     hints::identity_failure,
+    trusting::{self, Decides, with_file},
 };
 
 /// The place where the trusted peers are kept.
@@ -75,7 +76,7 @@ impl TrustArgs {
             Err(mistyped @ FingerprintError::Check) => {
                 Failure::call(format!("{option}: {mistyped}")).hint("have the peer read it again")
             }
-            _ => trust_failure(&error),
+            _ => self.failure(&error),
         })
     }
 
@@ -84,39 +85,51 @@ impl TrustArgs {
     /// *Errors*: a file that was named and is missing, that cannot be read, or that others may write.
     pub fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         // Only read, so the folder need not exist.
-        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        let path = self.path()?;
         // A link that leads nowhere is no missing file.
         if self.trust.is_some() || path.symlink_metadata().is_ok() {
             path.metadata().map_err(|error| Failure::unreadable(&path, &error))?;
         }
-        let store = checked_trust(&path)?;
+        let store = checked_trust(&path, self.trust.as_deref())?;
         Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
     }
 
     /// The store, for decisions on trust.
     fn open_checked(&self) -> Result<TrustStore, Failure> {
-        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        let path = self.path()?;
         make_folder(&path)?;
-        checked_trust(&path)
+        checked_trust(&path, self.trust.as_deref())
+    }
+
+    /// The file, which hints name from now on.
+    fn path(&self) -> Result<PathBuf, Failure> {
+        trusting::read_file(self.trust.as_deref());
+        in_configuration(self.trust.as_deref(), "trust.toml")
+    }
+
+    /// The failure of the store, with hints that name it.
+    pub fn failure(&self, error: &TrustError) -> Failure {
+        trust_failure(error, self.trust.as_deref())
     }
 
     /// The store, for display or changes.
     pub fn open(&self) -> Result<TrustStore, Failure> {
-        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        let path = self.path()?;
         make_folder(&path)?;
-        TrustStore::open(&path).map_err(|e| trust_failure(&e))
+        TrustStore::open(&path).map_err(|e| self.failure(&e))
     }
 }
 
-/// The trusted peers in a file, for decisions on trust: each identity has one name, and nobody else can write or replace the file.
+/// The trusted peers in a file, for decisions on trust: each identity has one name, and nobody else can write or replace the file. It is `named`, unless it is the one in the
+/// configuration folder.
 ///
 /// *Errors*: these conditions do not hold; as [`TrustStore::open`].
-pub fn checked_trust(path: &Path) -> Result<TrustStore, Failure> {
-    let store = TrustStore::open(path).map_err(|error| trust_failure(&error))?;
+pub fn checked_trust(path: &Path, named: Option<&Path>) -> Result<TrustStore, Failure> {
+    let store = TrustStore::open(path).map_err(|error| trust_failure(&error, named))?;
     if path.exists() {
         check_unwritable_with_folders(path)?;
     }
-    store.check_names().map_err(|error| trust_failure(&error))?;
+    store.check_names().map_err(|error| trust_failure(&error, named))?;
     Ok(store)
 }
 
@@ -159,6 +172,7 @@ impl PeerArgs {
         if let Some(peer) = &self.peer {
             let fingerprint = self.store.find(&format!("--peer {peer}"), peer)?;
             let name = if peer.parse::<Fingerprint>().is_ok() { "the peer" } else { peer };
+            trusting::decided_by(if name == peer { Decides::File } else { Decides::Call });
             return Ok(vec![(name.into(), fingerprint)]);
         }
         let store = self.store.open_checked()?;
@@ -167,24 +181,28 @@ impl PeerArgs {
                 "no peer could be accepted: {} has no trusted peers",
                 store.path().display()
             ))
-            .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
+            .hint(format!("give --peer FINGERPRINT, or name peers with `{}`", trusting::command(ADD)))),
             false => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
         }
     }
 }
 
-/// An unusable or unwritable file of trusted peers.
-pub fn trust_failure(error: &TrustError) -> Failure {
+/// The command that trusts a peer.
+const ADD: &str = "add NAME FINGERPRINT";
+
+/// An unusable or unwritable file of trusted peers, which is `named`, unless it is the one in the configuration folder.
+fn trust_failure(error: &TrustError, named: Option<&Path>) -> Failure {
     let failure = Failure::call(error);
+    let remove = |name: &str| with_file(&format!("remove {name}"), named);
     match error {
         TrustError::IdentityTaken { known, .. } => {
-            failure.hint(format!("call it {known}; to rename it, first `garblet trust remove {known}`"))
+            failure.hint(format!("call it {known}; to rename it, first `{}`", remove(known)))
         }
         TrustError::NameTaken { name, .. } => {
-            failure.hint(format!("if the peer has a new identity, first `garblet trust remove {name}`"))
+            failure.hint(format!("if the peer has a new identity, first `{}`", remove(name)))
         }
         TrustError::OtherFormat { other, .. } => failure.hint(other.hint()),
-        TrustError::UnknownName { .. } => failure.hint("add one with `garblet trust add NAME FINGERPRINT`"),
+        TrustError::UnknownName { .. } => failure.hint(format!("add one with `{}`", with_file(ADD, named))),
         TrustError::Io { .. } => Failure { status: Status::NoResult, ..failure },
         _ => failure,
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `start` | the beginning and the end of a program |
 //! | `failure`, `hints` | failures with their exit status, and remedies |
-//! | `surface`, `words` | settings and remedies as messages spell them, for the command and for other front ends |
+//! | `surface`, `words`, `trusting` | settings and remedies as messages spell them, for the command and for other front ends; whom to trust |
 //! | `output`, `progress`, `hex` | what a program shows |
 //! | `args`, `inputs`, `stock`, `way`, `identity`, `settings`, `rates` | groups of options |
 //! | `written`, `job`, `agreement` | the same options from files; whole agreements of parties, and of two servers with their clients |
@@ -57,6 +57,7 @@ mod start;
 #[cfg(feature = "system")]
 pub mod stock;
 pub mod surface;
+pub mod trusting;
 #[cfg(feature = "system")]
 pub mod unfinished;
 #[cfg(feature = "agreements")]

@@ -6,7 +6,7 @@ use std::{fmt, sync::OnceLock};
 
 use garblet::Advice;
 
-use crate::words;
+use crate::{trusting, words};
 
 /// A setting that messages name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,12 @@ pub fn speak_of(surface: Surface) {
 }
 
 pub(crate) fn surface() -> Surface {
-    *SURFACE.get_or_init(|| Surface { spell: option, remedy: words::own_words })
+    *SURFACE.get_or_init(|| Surface { spell: option, remedy })
+}
+
+/// The command's words for a remedy.
+fn remedy(advice: &Advice) -> Option<String> {
+    trusting::words(advice).or_else(|| words::own_words(advice))
 }
 
 /// The command's option for a setting.

@@ -13,6 +13,7 @@ use crate::{
     hints::{meet_failure, net_failure, peers_file_failure},
     identity,
     output::tell,
+    trusting::{self, Decides},
 };
 
 /// The place and the identity of the peer.
@@ -107,6 +108,7 @@ impl WayArgs {
     /// *Errors*: as [`WayArgs::way`]; the options name another peer.
     pub(crate) fn to_known(&self, name: &str, fingerprint: Fingerprint) -> Result<Way, Failure> {
         self.peer.check_only(name, fingerprint)?;
+        trusting::decided_by(Decides::Job);
         let identity = self.peer.identity()?;
         self.pinned(self.meeting()?, identity, vec![(name.to_string(), fingerprint)])
     }

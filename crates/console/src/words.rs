@@ -5,11 +5,10 @@ use garblet::Advice;
 /// This command's own wording of a remedy, if it has one.
 pub(crate) fn own_words(advice: &Advice) -> Option<String> {
     Some(match advice {
-        Advice::TrustPeer { fingerprint } => format!(
-            "if the peer reads this same fingerprint to you over another channel: garblet trust add NAME {fingerprint}"
-        ),
         Advice::BeTrusted { fingerprint } => {
-            format!("read it to the peer over another channel; the peer then runs: garblet trust add NAME {fingerprint}")
+            format!(
+                "read it to the peer over another channel; the peer then runs: garblet trust add NAME {fingerprint}, with --trust FILE if its run or service reads another file"
+            )
         }
         Advice::SameSession => "give all parties of a session the same --session".into(),
         Advice::SameJob => {

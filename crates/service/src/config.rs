@@ -23,6 +23,7 @@ use garblet_console::{
     job::Job,
     settings::Settings,
     stock::{Folder, library_file, no_store},
+    trusting::{self, Decides},
     way::{open_peers, require_loopback},
     written::line_at,
 };
@@ -52,6 +53,8 @@ pub(super) struct Config {
     pub(super) tls: Option<Tls>,
     /// The trusted peers.
     pub(super) names: Vec<(String, Fingerprint)>,
+    /// Their file, if it is not the one in the configuration folder.
+    trust: Option<PathBuf>,
     pub(super) state: PathBuf,
     pub(super) key: Option<PathBuf>,
     pub(super) metrics: Option<SocketAddr>,
@@ -95,8 +98,10 @@ impl Config {
         }
     }
 
-    /// Logs settings that are legal but suspicious.
-    pub(super) fn tell_odd(&self) {
+    /// Puts it in force for what is logged: hints name its file of trusted peers. Logs settings that are legal but suspicious.
+    pub(super) fn tell(&self) {
+        trusting::read_file(self.trust.as_deref());
+        trusting::decided_by(Decides::ServiceFile);
         self.odd().iter().for_each(|note| tracing::warn!("{note}"));
     }
 
@@ -170,6 +175,7 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
         listen: written.listen.clone(),
         tls,
         names,
+        trust: written.trust.as_deref().map(|trust| reading.path(trust)),
         state: reading.path(&written.state),
         key,
         receipts: reading.path(&written.receipts.unwrap_or_else(|| written.state.join("receipts.jsonl"))),
@@ -220,7 +226,8 @@ fn identities(reading: &Reading<'_>, written: &Written) -> Result<Known, Failure
         check_is_file(file).map_err(|error| Failure::unreadable(file, &error))?;
     }
     let identity = Identity::load(&own).map_err(|e| identity_failure(&e))?;
-    let trust = checked_trust(&path)?;
+    let named = written.trust.as_ref().map(|_| path.as_path());
+    let trust = checked_trust(&path, named)?;
     let names: Vec<_> = trust.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect();
     let own = identity.fingerprint();
     Ok((Some(Tls::new(identity, names.clone())), Some(own), names))

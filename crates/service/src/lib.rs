@@ -84,7 +84,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
         let config = Arc::new(config::load(path)?);
         let metrics = Metrics::new();
         log::begin(config.log, metrics.lost_lines());
-        config.tell_odd();
+        config.tell();
         let records = in_configuration(None, "stores")?;
         let counters = Counters::open(&config.state, config.key.as_deref(), &records)?;
         sweep_drafts(&config, records);
@@ -322,7 +322,7 @@ impl Service {
                     tracing::warn!(field, "takes effect when the service restarts");
                 }
                 tracing::info!(jobs = new.offers.len(), "the new configuration is in force");
-                new.tell_odd();
+                new.tell();
                 self.callers.set_options(new.options());
                 self.hall.set_config(new);
             }

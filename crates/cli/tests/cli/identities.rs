@@ -88,7 +88,9 @@ fn an_unknown_identity_is_refused_on_both_sides() {
     let refused = format!("the peer is unknown: expected the peer {bob_print}, got {mallory_print}");
     assert!(garbler.stderr.starts_with("refused 127.0.0.1:"), "{}", garbler.stderr);
     assert_eq!(garbler.stderr.matches(&refused).count(), 2, "{}", garbler.stderr);
-    assert!(garbler.stderr.contains(&format!("garblet trust add NAME {mallory_print}")), "{}", garbler.stderr);
+    // The call decides, and no file of trusted peers.
+    let then = format!("to you over another channel: --peer {mallory_print}");
+    assert!(garbler.stderr.contains(&then) && !garbler.stderr.contains("trust add"), "{}", garbler.stderr);
     assert!(garbler.stderr.contains("within 5 s; refused: 127.0.0.1:"), "{}", garbler.stderr);
     assert!(!evaluator.stderr.contains("panicked"), "{}", evaluator.stderr);
 
@@ -113,13 +115,16 @@ fn trust_is_added_listed_and_removed() {
         2,
         &format!(
             "error: `bob` is trusted already, with another identity: expected {one}, got {two}\n\
-             hint: if the peer has a new identity, first `garblet trust remove bob`\n"
+             hint: if the peer has a new identity, first `garblet trust remove bob --trust {store}`\n"
         ),
     );
     assert_eq!(trust(&["remove", "bob"]).status, Some(0));
     trust(&["remove", "bob"]).fails(
         2,
-        "error: no trusted peer is called `bob`; trusted peers: none\nhint: add one with `garblet trust add NAME FINGERPRINT`\n",
+        &format!(
+            "error: no trusted peer is called `bob`; trusted peers: none\n\
+             hint: add one with `garblet trust add NAME FINGERPRINT --trust {store}`\n"
+        ),
     );
     let ran = trust(&["add", "eve", "h2wm-xxxx"]);
     assert_eq!(ran.status, Some(2));

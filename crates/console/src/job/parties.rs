@@ -3,7 +3,7 @@
 use garblet::{Party, net::Fingerprint};
 
 use super::Job;
-use crate::{failure::Failure, surface::Setting};
+use crate::{failure::Failure, surface::Setting, trusting};
 
 impl Job {
     /// The party with this identity, which is `None` over plain TCP and read only if the job names identities; otherwise the one with that number.
@@ -73,7 +73,8 @@ impl Job {
                     self.path.display()
                 ))
                 .hint(format!(
-                    "ask {name} for the fingerprint; if the job's is right, `garblet trust remove {name}` first"
+                    "ask {name} for the fingerprint; if the job's is right, first `{}`",
+                    trusting::command(&format!("remove {name}"))
                 )));
             }
         }

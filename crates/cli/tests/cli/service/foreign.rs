@@ -504,7 +504,7 @@ fn an_identity_with_two_names_is_refused() {
     let (file, trust) = (company.configure("", &rule("bob", "")), company.folder.path("trust.toml"));
     let bob = garblet(&["id", &company.folder.path("bob.pem")]).stdout;
     let added = garblet(&["trust", "add", "carol", bob.trim(), "--trust", &trust]);
-    added.fails(2, &format!("error: {} is trusted already, as `bob`: expected one name for each identity, got `carol` too\nhint: call it bob; to rename it, first `garblet trust remove bob`\n", bob.trim()));
+    added.fails(2, &format!("error: {} is trusted already, as `bob`: expected one name for each identity, got `carol` too\nhint: call it bob; to rename it, first `garblet trust remove bob --trust {trust}`\n", bob.trim()));
     let text = std::fs::read_to_string(&trust).expect("a file");
     std::fs::write(&trust, format!("{text}carol = \"{}\"\n", bob.trim())).expect("written");
     let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));

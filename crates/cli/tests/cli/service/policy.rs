@@ -31,6 +31,8 @@ fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
     assert_eq!(stranger.status, Some(1), "{}", stranger.stderr);
     let log = service.wait_for_all(" done session=", 6);
     assert!(log.contains("the peer is unknown"), "{log}");
+    let then = format!("--trust {}, and then send the service SIGHUP", company.folder.path("trust.toml"));
+    assert!(log.contains(&then), "the file that it reads: {log}");
     for value in [PLANTED, PLANTED + 1_000_001, 1_000_001] {
         assert!(!log.contains(&value.to_string()), "{log}");
     }
