@@ -412,7 +412,7 @@ CASES += [
     g("end before the outputs", 1, "shares of outputs", cut(0), NETWORK, "the peer closed the connection"),
     g("an abort in place of the close", 0, "close", then_end(instead(abort())), CLOSING, "the peer aborted"),
     # Stores (file 12).
-    s("other amounts", 1, H, parameter("amounts", "32, 16"), DISAGREES, "amounts: ours 16, 16"),
+    s("other amounts", 1, H, parameter("amounts", "32, 16"), DISAGREES, "amounts: ours 16 triples, 16 masks, theirs 32 triples, 16 masks"),
     s("a hello of a run", 1, H, parameter("step", "run"), DISAGREES, "step: ours prepare"),
     s("a byte behind the summary", 1, "summary", more(), MISBEHAVES, "got 1 bytes after them"),
     s("a byte less of the summary", 1, "summary", less(), MISBEHAVES, "malformed message"),

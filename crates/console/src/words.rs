@@ -15,6 +15,9 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
             "run under the same job, both with --job FILE: `garblet job show` prints everything that a file's digest covers"
                 .into()
         }
+        Advice::SameAmounts => {
+            "order the same amounts on all sides, with the same --low-water: by --stock or a library file, or in the rule of a service".into()
+        }
         Advice::SameTls => "let both sides use TLS, or neither: --insecure-plain-tcp is for both".into(),
         Advice::SlowPeer => {
             "the link or the peer is too slow; if it only stalls now and then, raise --timeout"

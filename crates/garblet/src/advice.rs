@@ -69,6 +69,8 @@ advice! {
     SameJob => "run under the same job";
     /// Give both parties the same settings.
     SameRun => "give both parties the same version, program, protocol and parameters, and each its own party number";
+    /// Order the same amounts for the stores of all parties.
+    SameAmounts => "order the same amounts for the stores of all parties, to be filled below the same percentage of them";
     /// Update the party with the older version.
     SameWire => "update Garblet where the number is lower: both parties need the same wire version";
     /// Use TLS at both ends, or at none.

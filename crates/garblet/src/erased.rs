@@ -3,7 +3,7 @@
 use std::{any::Any, collections::BTreeMap, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Fingerprint, Hello, JobTerms, Mesh};
+use garblet_net::{Channel, Fingerprint, Hello, JobTerms, LOW_WATER, Mesh};
 use garblet_primitives::Prg;
 use garblet_protocol::{
     Adversary, Collusion, Link, Phase, Progress, Protocol, ProtocolError, Session,
@@ -21,7 +21,7 @@ use rand::CryptoRng;
 use crate::{
     choice::{Alternative, Open, OpenJob, Wish, job_loads, may_be_open, values_of},
     report::Report,
-    stock::{LOW_WATER, Order, Stock},
+    stock::{Order, Stock},
 };
 
 /// The link to all other parties.
@@ -325,7 +325,7 @@ fn fill<P: Erased>(
         let (ends, (mut filling, open)) = ends.with(filling).await?;
         let link = ends.into_link::<P>(party, parties).await?;
         let hello = P::greet_filling(&filling).open_to(may_be_open::<P>(parties));
-        let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
+        let hello = if P::Link::IS_MESH { hello } else { hello.with_amounts((LOW_WATER, &["percent"]), &[below]) };
         let hello = job.iter().fold(hello, |hello, job| hello.under(job));
         let hello = open.iter().fold(hello, |hello, open| open.greet(hello));
         let mut session = link.open(rng, &hello, progress).await?;

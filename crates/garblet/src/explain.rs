@@ -1,7 +1,10 @@
 //! The class and the remedy of every error: one list for all front ends. It is a trait because the errors are those of
 //! several crates.
 
-use garblet_net::{IdentityError, JOB, NetError, PeersFileError, PeersFileFault, Refusal, WIRE};
+use garblet_net::{
+    AMOUNTS, COUNT, COUNTS, Difference, IdentityError, JOB, LOW_WATER, NetError, PeersFileError, PeersFileFault,
+    Refusal, WIRE,
+};
 #[cfg(feature = "tcp")]
 use garblet_net::{MeshError, PartyError};
 use garblet_protocol::{
@@ -154,9 +157,11 @@ impl Explain for NetError {
             NetError::OtherSession { .. } => Advice::SameSession,
             NetError::Incompatible { differences } => {
                 let differ = |field: &str| differences.iter().any(|of| of.field == field);
+                let is_amount = |of: &Difference| [AMOUNTS, COUNT, COUNTS, LOW_WATER].contains(&&of.field[..]);
                 match () {
                     () if differ(WIRE) => Advice::SameWire,
                     () if differ(JOB) => Advice::SameJob,
+                    () if !differences.is_empty() && differences.iter().all(is_amount) => Advice::SameAmounts,
                     () => Advice::SameRun,
                 }
             }

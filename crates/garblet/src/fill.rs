@@ -1,7 +1,7 @@
 //! Stores of prepared material: orders for them, and how they are filled.
 
 use garblet_circuit::Party;
-use garblet_net::{Hello, Options};
+use garblet_net::{Hello, LOW_WATER, Options};
 use garblet_primitives::Prg;
 use garblet_protocol::{
     Progress,
@@ -16,7 +16,7 @@ use crate::{
     erased::{Ends, Erased},
     registry::Protocol,
     report::Error,
-    stock::{LOW_WATER, Order, Stock},
+    stock::{Order, Stock},
 };
 
 impl Order {

@@ -39,6 +39,3 @@ impl Stock {
 
 /// An order for a store of a protocol: how much of what.
 pub struct Order(pub(crate) Box<dyn Any + Send + Sync>);
-
-/// The field of a hello that begins a [`fill`](crate::fill()): the level below which to fill, in percent.
-pub(crate) const LOW_WATER: &str = "low-water";

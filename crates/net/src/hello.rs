@@ -22,6 +22,9 @@ const PARAMETERS_MAX: usize = 32;
 /// The name of a parameter whose value may be open, with the value of hellos that do not name it.
 pub type MayBeOpen = (&'static str, Option<&'static str>);
 
+/// The name of a parameter whose value is a row of amounts, and the units of these.
+pub type Amounts = (&'static str, &'static [&'static str]);
+
 /// The statement on which both parties must agree before the first step of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
@@ -41,6 +44,9 @@ pub struct Hello {
     /// The parameters whose values may be open.
     #[serde(skip)]
     open: Vec<MayBeOpen>,
+    /// The parameters whose values are amounts.
+    #[serde(skip)]
+    amounts: Vec<Amounts>,
     /// Computes the program's parts, sent if programs differ.
     #[serde(skip)]
     description: Description,
@@ -51,6 +57,18 @@ pub struct Hello {
 
 /// The parameter for a step other than running a program.
 pub const STEP: &str = "step";
+
+/// The parameter with the amounts up to which stores are filled.
+pub const AMOUNTS: &str = "amounts";
+
+/// The parameter with the number of runs up to which stores are filled.
+pub const COUNT: &str = "count";
+
+/// The parameter with a digest of the amounts in a library, up to which stores are filled.
+pub const COUNTS: &str = "counts";
+
+/// The parameter with the percentage of the amounts below which stores are filled.
+pub const LOW_WATER: &str = "low-water";
 
 /// The parameter with a digest of the order of the program's gates.
 pub const SCHEDULE: &str = "schedule";
@@ -116,6 +134,7 @@ impl Hello {
             program_digest,
             parameters: Vec::new(),
             open: Vec::new(),
+            amounts: Vec::new(),
             description: Description::default(),
             job_fields: Description::default(),
         }
@@ -139,6 +158,13 @@ impl Hello {
     #[must_use]
     pub fn open_to(self, open: Vec<MayBeOpen>) -> Self {
         Hello { open, ..self }
+    }
+
+    /// Adds a parameter that must be equal on both sides, a row of amounts: a difference shows each with its unit.
+    #[must_use]
+    pub fn with_amounts(mut self, (name, units): Amounts, amounts: &[impl ToString]) -> Self {
+        self.amounts.push((name, units));
+        self.with(name, amounts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
     }
 
     /// The hello that counts in a choice, equally long for whoever reads it: without parameters, of which a session or a job may be one.
@@ -264,7 +290,7 @@ impl Message for Hello {
 /// All differences between two hellos; empty if the parties can work together. If their steps differ, programs and parameters are not compared,
 /// since those of one step mean nothing to the other.
 pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
-    let mut differences = Vec::new();
+    let (mut differences, amounts) = (Vec::new(), &ours.amounts);
     let mut note = |field: &str, ours: String, theirs: String| {
         differences.push(Difference { field: field.into(), ours, theirs });
     };
@@ -296,7 +322,8 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
             let [ours, theirs] = [ours, theirs].map(said);
             let [own, other] = [&ours, &theirs].map(|value| value.as_deref().unwrap_or_default());
             if open.is_none() || repeated || !fit(own, other) {
-                let [ours, theirs] = [ours, theirs].map(|value| value.unwrap_or_else(|| "nothing".into()));
+                let shown = |value| with_units(amounts, name, value);
+                let [ours, theirs] = [ours, theirs].map(|value| value.map_or("nothing".into(), shown));
                 same(name, ours, theirs);
             }
         }
@@ -318,6 +345,17 @@ fn step(hello: &Hello) -> String {
 fn values(hello: &Hello, name: &str) -> Option<String> {
     let values: Vec<&str> = given(hello, name).collect();
     (!values.is_empty()).then(|| values.join(" and "))
+}
+
+/// A parameter's value, with their units if it is a row of amounts.
+fn with_units(amounts: &[Amounts], name: &str, value: String) -> String {
+    let numbers: Vec<&str> = value.split(", ").collect();
+    match amounts.iter().find(|(of, units)| *of == name && units.len() == numbers.len()) {
+        Some((_, units)) => {
+            numbers.iter().zip(*units).map(|(number, unit)| format!("{number} {unit}")).collect::<Vec<_>>().join(", ")
+        }
+        None => value,
+    }
 }
 
 fn given<'a>(hello: &'a Hello, name: &str) -> impl Iterator<Item = &'a str> {

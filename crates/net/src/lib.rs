@@ -65,7 +65,10 @@ pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use garblet_text::OtherFormat;
-pub use hello::{Hello, JOB, JobTerms, MayBeOpen, SCHEDULE, STEP, WIRE, WIRE_VERSION, agree, open_value, told};
+pub use hello::{
+    AMOUNTS, Amounts, COUNT, COUNTS, Hello, JOB, JobTerms, LOW_WATER, MayBeOpen, SCHEDULE, STEP, WIRE, WIRE_VERSION,
+    agree, open_value, told,
+};
 pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;

@@ -159,6 +159,18 @@ fn parties_of_different_wire_versions_are_told_who_has_to_update() {
 }
 
 #[test]
+fn stores_ordered_with_other_amounts_have_a_remedy_of_their_own() {
+    let advice = |fields: &[&str]| {
+        let of = |field: &&str| Difference { field: (*field).into(), ours: text(), theirs: text() };
+        NetError::Incompatible { differences: fields.iter().map(of).collect() }.advice()
+    };
+    for amounts in [&["amounts"][..], &["count"], &["counts", "low-water"]] {
+        assert_eq!(advice(amounts), Some(Advice::SameAmounts), "{amounts:?}");
+    }
+    assert_eq!(advice(&["amounts", "scheme"]), Some(Advice::SameRun));
+}
+
+#[test]
 fn misbehaviour_has_a_remedy_and_evidence_is_to_be_kept() {
     for error in run_errors() {
         if error.class() == Class::Misbehaviour {

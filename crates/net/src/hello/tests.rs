@@ -204,6 +204,16 @@ fn preparing_and_running_is_the_only_reported_difference() {
 }
 
 #[test]
+fn amounts_are_shown_with_their_units() {
+    let of = |party, amounts: [u64; 2]| hello(party).with_amounts((AMOUNTS, &["triples", "masks"]), &amounts);
+    let text = |theirs| agree(&of(0, [16, 8]), &theirs)[0].to_string();
+    assert_eq!(text(of(1, [32, 8])), "amounts: ours 16 triples, 8 masks, theirs 32 triples, 8 masks");
+    assert_eq!(text(hello(1)), "amounts: ours 16 triples, 8 masks, theirs nothing");
+    assert_eq!(text(hello(1).with("amounts", "1, 2, 3")), "amounts: ours 16 triples, 8 masks, theirs 1, 2, 3");
+    assert_eq!(of(0, [16, 8]).encoded_bytes(), hello(0).with("amounts", "16, 8").encoded_bytes(), "not sent");
+}
+
+#[test]
 fn an_empty_value_is_shown_as_nothing() {
     let differences = agree(&hello(0).with("keep", "first"), &hello(1).with("keep", ""));
     assert_eq!(differences[0].to_string(), "keep: ours first, theirs nothing");

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use garblet_circuit::ScheduleDigest;
-use garblet_net::{Channel, Hello};
+use garblet_net::{AMOUNTS, Channel, Hello};
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,
     checks::Check,
@@ -170,7 +170,7 @@ pub(crate) fn settle_notice(store: &mut Store, notice: &Notice) -> Result<(), Pr
 
 /// Adds an order to the hello before a store is filled.
 pub(crate) fn with_order(hello: Hello, Amounts { triples, masks }: Amounts) -> Hello {
-    hello.with("amounts", format!("{triples}, {masks}"))
+    hello.with_amounts((AMOUNTS, &["triples", "masks"]), &[triples, masks])
 }
 
 async fn set_up<S: Side>(

@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 
 use garblet_circuit::{Bits, Party, ScheduleDigest};
 use garblet_garble::order_of_gates;
-use garblet_net::{Channel, Hello, SCHEDULE};
+use garblet_net::{COUNTS, Channel, Hello, SCHEDULE};
 use garblet_store::Store;
 use rand_core::CryptoRng;
 
@@ -143,7 +143,9 @@ impl Protocol for Components {
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let library = &filling.stock.order;
         let hello = filling.hello().with(SCHEDULE, order_of_gates());
-        hello.with("library", hex(&library.digest())).with("counts", library.counts())
+        hello
+            .with("library", hex(&library.digest()))
+            .with_amounts((COUNTS, &["(digest of all amounts)"]), &[library.counts()])
     }
 
     fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {

@@ -4,7 +4,7 @@ use crate::checks;
 use std::{ops::RangeInclusive, sync::Arc};
 
 use garblet_circuit::{Bits, ScheduleDigest};
-use garblet_net::{Channel, Hello};
+use garblet_net::{AMOUNTS, Channel, Hello};
 use garblet_store::Store;
 
 use super::{
@@ -128,7 +128,8 @@ impl Protocol for Lego {
 
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let Amounts { gates, inputs, input_pairs, outputs } = filling.stock.order;
-        filling.hello().with("amounts", format!("{gates}, {inputs}, {input_pairs}, {outputs}"))
+        let units = &["gates", "inputs", "pairs of inputs", "outputs"];
+        filling.hello().with_amounts((AMOUNTS, units), &[gates, inputs, input_pairs, outputs])
     }
 
     fn fill<'a>(session: &'a mut Session, filling: Filling<Self>) -> Step<'a, Filled> {

@@ -6,7 +6,7 @@ use garblet_authenticated::{Amounts, Authenticated, EvaluatorSide, GarblerSide, 
 use garblet_circuit::{Party, ScheduleDigest};
 use garblet_client::Server;
 use garblet_cut_and_choose::{self as circuits, CutAndChoose, MAX_CIRCUITS, MIN_CIRCUITS};
-use garblet_net::{Hello, Mesh};
+use garblet_net::{Hello, LOW_WATER, Mesh};
 use garblet_protocol::{
     Adversary, Collusion, MeshSession, Protocol, ProtocolError, Session,
     checks::Check,
@@ -317,7 +317,7 @@ async fn set_up_partialgc(
 
 /// Fills a server's store, once both servers want the same; clients do not take part.
 async fn fill_pair(pair: &mut Session, filling: Filling<Authenticated>) -> Result<Filled, ProtocolError> {
-    let hello = Authenticated::greet_filling(&filling).with("low-water", filling.below);
+    let hello = Authenticated::greet_filling(&filling).with_amounts((LOW_WATER, &["percent"]), &[filling.below]);
     hello.exchange(pair.channel()).await?;
     Authenticated::fill(pair, filling).await
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program, ScheduleDigest};
-use garblet_net::{Hello, Mesh, STEP};
+use garblet_net::{COUNT, Hello, Mesh, STEP};
 use garblet_store::Store;
 
 use super::{Purpose, RunStore, StoredRun, check_size, kind_of, no_run};
@@ -321,7 +321,7 @@ pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
     let Some(job) = job else { return filling.hello() };
     let program = job.request.program.clone();
     let hello = job.hello(filling.party).describing(move || program.parts());
-    hello.with(STEP, "prepare").with("count", count)
+    hello.with(STEP, "prepare").with_amounts((COUNT, &["runs"]), &[*count])
 }
 
 /// As [`Protocol::fill`].
