@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use garblet::{
     Party, Program, SavedValues,
     circuit::{Input, Output},
-    net::{check_is_file, check_stated_format, read_small_file},
+    net::{check_is_file, check_stated_format, read_small_file, toml_words},
     outsourced::{
         Base, Config, Form, Limits,
         agreement::{Agreement, Offer, ServiceId},
@@ -96,7 +96,7 @@ struct WrittenProgram {
 
 /// One name, or a choice of several.
 #[derive(Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a name in quotes, or a list of them")]
 enum Names {
     One(String),
     Several(Vec<String>),
@@ -141,7 +141,7 @@ pub fn of_text(path: &Path, text: &str, find: Find<'_>) -> Result<Agreement, Fai
     check_stated_format(text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
     let written: Written = toml::from_str(text).map_err(|error: toml::de::Error| {
         let line = error.span().map_or(String::new(), |span| format!(":{}", line_at(text, span.start)));
-        Failure::call(format!("{place}{line}: {}", error.message().replace('\n', ", ")))
+        Failure::call(format!("{place}{line}: {}", toml_words(&error)))
             .hint("the book's chapter on outsourced lists every field")
     })?;
     let service = written.service.as_deref().and_then(service).ok_or_else(|| {

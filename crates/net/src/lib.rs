@@ -48,6 +48,7 @@ mod small_file;
 mod tcp;
 pub mod testing;
 mod tls;
+mod toml_words;
 mod transcript;
 mod trust;
 mod watch;
@@ -92,5 +93,6 @@ pub use tcp::exposure;
 pub use tls::Tls;
 #[cfg(feature = "tcp")]
 pub use tls::{CertificateError, ServerTls, WebCertificate};
+pub use toml_words::toml_words;
 pub use trust::{TrustError, TrustStore};
 pub use watch::{ChannelWatch, Passed};

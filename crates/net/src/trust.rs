@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::small_file::{check_stated_format, read_small_file};
+use crate::toml_words::toml_words;
 
 /// The longest name.
 const NAME_BYTES_MAX: usize = 100;
@@ -126,7 +127,7 @@ impl TrustStore {
             let line = error.span().map(|span| {
                 format!("line {}: ", text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1)
             });
-            malformed(line.unwrap_or_default() + &error.message().replace('\n', ", "))
+            malformed(line.unwrap_or_default() + &toml_words(&error))
         })?;
         let mut peers = BTreeMap::new();
         for (name, text) in content.peers {
@@ -323,7 +324,7 @@ mod tests {
         let (_folder, store) = store();
         for (text, what) in [
             ("peers = 3", "is not a trust store"),
-            ("[peers]\nbob = 3", "is not a trust store"),
+            ("[peers]\nbob = 3", "is not a trust store: line 2: peers.bob: expected a text in quotes, got 3"),
             ("[friends]\n", "unknown field `friends`"),
             ("format = 2\n[friends]\n", "is of format 2, this Garblet reads format 1"),
             ("[peers]\nbob = \"0000\"", "peer `bob`: fingerprint has 4 characters, expected 36"),

@@ -13,7 +13,9 @@ use garblet::{
     circuit::InputId,
     formats::value::{Arrange, KeyHash, has_use},
     meet::{mark_of_others, mark_of_peer, mark_without_identities},
-    net::{Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, check_stated_format, read_small_file},
+    net::{
+        Fingerprint, Identity, OnRefused, Options, Tls, check_is_file, check_stated_format, read_small_file, toml_words,
+    },
 };
 use garblet_console::{
     configuration::{check_unwritable_with_folders, in_configuration},
@@ -155,7 +157,7 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
     let reading = Reading { path, text: &text };
     let written: Written = toml::from_str(&text).map_err(|error| {
         reading
-            .wrong(error.span().map(|span| span.start), error.message().replace('\n', ", "))
+            .wrong(error.span().map(|span| span.start), toml_words(&error))
             .hint("the book's chapter on the service and examples/service/serve.toml have every field")
     })?;
     check_limits(&reading, written.limits)?;

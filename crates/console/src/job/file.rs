@@ -6,7 +6,7 @@ use garblet::{
     Config, Party, Protocol,
     circuit::diagnostic::controls_terminal,
     formats::value::KeyForm,
-    net::{Fingerprint, check_stated_format},
+    net::{Fingerprint, check_stated_format, toml_words},
 };
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -110,7 +110,7 @@ pub(super) fn check_length(path: &Path, bytes: u64) -> Result<(), Failure> {
 
 /// Reads the text of a job; its program is relative to the folder of `path`.
 pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
-    let fault = |e: toml::de::Error| Fault(e.span().map(|span| line_at(text, span.start)), printable(e.message()));
+    let fault = |e: toml::de::Error| Fault(e.span().map(|span| line_at(text, span.start)), printable(&toml_words(&e)));
     check_texts("", &toml::Value::Table(toml::from_str(text).map_err(fault)?))?;
     let written: Written = toml::from_str(text).map_err(fault)?;
     check_name("name", &written.name)?;
@@ -371,13 +371,13 @@ mod tests {
                 text("hash_keys = \"mail\"", &two),
                 "hash_keys: unknown form of keys `mail`, expected one of text, email, uuid",
             ),
-            (text("panics = 1", &two), "5: invalid type: integer `1`"),
+            (text("panics = 1", &two), "5: panics: expected true or false, got 1"),
             (text("[parameters]\nshape = \"round\"", &two), "parameters: shape: unknown parameter"),
             (text("[parameters]\nscheme = \"round\"", &two), "parameters: scheme: unknown scheme `round`"),
             (text("[parameters]\nscheme = \"auto\"", &two), "parameters: a job says what is run: give a value"),
             (text("[parameters]\nlink = \"1ms,1gbit\"", &two), "parameters: a job says what is run: give a value"),
             (text("[owner]\nx = 2", &two), "owner: x: no party 2; the job has 2, 0 to 1"),
-            (text("[owner]\nx = -1", &two), "6: invalid value: integer `-1`"),
+            (text("[owner]\nx = -1", &two), "6: owner.x: expected a whole number from 0 to 65535, got -1"),
             (text("[to]\ny = [0, 2]", &two), "to: y: no party 2; the job has 2, 0 to 1"),
             (text("[to]\ny = \"some\"", &two), "to: `some` is no party"),
             (text("", &party("alice")), "party: expected 2 to 255 tables [[party]], got 1"),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, check_stated_format, is_signed_by};
+use garblet::net::{Fingerprint, Identity, SIGNATURE_BYTES, check_stated_format, is_signed_by, toml_words};
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobDigest, JobParty, file::check_length, parties::not_of};
@@ -10,6 +10,7 @@ use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
     output::printable,
+    written::line_at,
 };
 
 #[cfg(feature = "system")]
@@ -66,8 +67,9 @@ impl Signatures {
     pub fn read(path: &Path, text: &str) -> Result<Self, Failure> {
         check_length(path, text.len() as u64)?;
         check_stated_format(text, FORMAT).map_err(|other| Failure::other_format(path, other))?;
-        let written = toml::from_str(text).map_err(|e| {
-            Failure::call(format!("{}: {}", path.display(), printable(e.message())))
+        let written = toml::from_str(text).map_err(|e: toml::de::Error| {
+            let line = e.span().map_or(String::new(), |span| format!(":{}", line_at(text, span.start)));
+            Failure::call(format!("{}{line}: {}", path.display(), printable(&toml_words(&e))))
                 .hint("`garblet job sign` writes this file; parties can sign again")
         })?;
         Ok(Signatures { path: path.into(), written })

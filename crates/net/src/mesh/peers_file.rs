@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use crate::fingerprint::Fingerprint;
 use crate::small_file::{check_stated_format, read_small_file};
+use crate::toml_words::toml_words;
 
 /// The newest format of these files.
 const FORMAT: u32 = 1;
@@ -118,7 +119,7 @@ impl PeersFile {
         };
         check_stated_format(text, FORMAT).map_err(|other| error(None, other.to_string(), PeersFileFault::Format))?;
         let content: Content =
-            toml::from_str(text).map_err(|e| error(e.span(), e.message().to_string(), PeersFileFault::Form))?;
+            toml::from_str(text).map_err(|e| error(e.span(), toml_words(&e), PeersFileFault::Form))?;
         if !(2..=PARTIES_MAX).contains(&content.party.len()) {
             let what = format!("expected 2 to {PARTIES_MAX} parties, got {}", content.party.len());
             return Err(error(None, what, PeersFileFault::Form));
@@ -237,7 +238,10 @@ mod tests {
             (format!("format = 2\n{good}[[friend]]\n"), "peers.toml: is of format 2, this Garblet reads format 1"),
             (format!("{good}[[party]]\n"), "peers.toml:4: missing field `address`"),
             (format!("{good}[[party]]\nadress = \"a:2\"\n"), "peers.toml:5: unknown field `adress`"),
-            (format!("{good}[[party]]\naddress = 3\n"), "peers.toml:5: invalid type: integer `3`"),
+            (
+                format!("{good}[[party]]\naddress = 3\n"),
+                "peers.toml:5: party.address: expected a text in quotes, got 3",
+            ),
             (format!("{good}[[party\n"), "peers.toml:4: "),
             (format!("{good}{}", entry("a", Some(2))), "peers.toml:5: party 1: `a` is not an address"),
             (format!("{good}{}", entry("a:0", Some(2))), "peers.toml:5: party 1: `a:0` is not an address"),

@@ -10,7 +10,11 @@ fn each_wrong_field_is_reported_with_its_place() {
     let bob = |fields: &str| rule("bob", fields);
     let cases = [
         (String::from("sessions = 3\n"), String::new(), "unknown field `sessions`"),
-        ("[limits]\nsessions = \"many\"\n".into(), String::new(), "invalid type: string \"many\""),
+        (
+            "[limits]\nsessions = \"many\"\n".into(),
+            String::new(),
+            "limits.sessions: expected a whole number from 0 on, got the text \"many\"",
+        ),
         ("[limits]\nsessions = 0\n".into(), String::new(), "limits: sessions: expected 1 or more, got 0"),
         ("[limits]\nwait = \"2 weeks\"\n".into(), String::new(), "unknown unit `weeks`, expected ms, s, m or h"),
         ("metrics = \"here\"\n".into(), String::new(), "expected an address such as 127.0.0.1:9700, got `here`"),

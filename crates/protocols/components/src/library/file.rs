@@ -44,6 +44,7 @@ use garblet_circuit::diagnostic::{Diagnostic, Diagnostics, Place};
 use self::entries::File;
 use self::reader::Reader;
 use crate::library::Library;
+use garblet_net::toml_words;
 use garblet_protocol::protocol::{LibraryFile, LoadProgram};
 
 impl Library {
@@ -70,7 +71,7 @@ impl Library {
 
 fn read_toml(file: &str, text: &str) -> Result<File, Diagnostics> {
     toml::from_str(text).map_err(|error| {
-        let diagnostic = Diagnostic::new(file, error.message().replace('\n', ", "));
+        let diagnostic = Diagnostic::new(file, toml_words(&error));
         let diagnostic = match error.span() {
             Some(span) => diagnostic.at(Place::in_text(text, span)),
             None => diagnostic,
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_their_place() {
         assert!(fails("colour = 1").starts_with("library.toml:1:1: unknown field `colour`"));
-        assert!(fails("input-bits = \"many\"").contains("invalid type"));
+        assert!(fails("input-bits = \"many\"").contains("input-bits: expected a whole number"));
         let file = |text: &str| fails(&format!("{CELL}{text}"));
         assert_eq!(file(CELL), "library.toml: component `cell` is there twice");
         assert_eq!(
