@@ -36,6 +36,8 @@ pub(super) struct Refused {
     pub(super) watched: Arc<Mutex<Watched>>,
     /// The reason for the log, which may say more than the caller receives.
     pub(super) reason: &'static str,
+    /// The request, for the log, if the caller may not have what it asks for.
+    pub(super) asked: Option<String>,
     pub(super) config: Arc<Config>,
     /// The session that it was waiting for.
     pub(super) session: Option<String>,
@@ -79,12 +81,12 @@ impl Farewells {
 
     /// Refuses a caller: informs it, then records the refusal.
     pub(super) fn refuse(&self, tell: impl Future<Output = ()> + Send + 'static, refusal: Refusal, refused: Refused) {
-        let Refused { peer, job, watched, reason, config, session } = refused;
+        let Refused { peer, job, watched, reason, asked, config, session } = refused;
         self.metrics.refused(reason);
         let name = job.as_ref().map(|(offer, _)| offer.name.clone());
         let more = self.is_first((peer.clone(), name.clone(), reason));
         if more.is_some() {
-            tracing::info!(peer, job = name, reason, more, "refused");
+            tracing::info!(peer, job = name, reason, asked, more, "refused");
         }
         let (place, farewells) = (self.places.clone().try_acquire_owned().ok(), self.clone());
         self.runtime.spawn(async move {

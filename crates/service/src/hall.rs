@@ -430,6 +430,7 @@ impl Hall {
             job: is_run.then_some((offer, rule)),
             watched,
             reason: refusal.name(),
+            asked: None,
             config,
             session: Some(request.id),
         };

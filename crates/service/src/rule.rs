@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use garblet::{
     Party,
+    circuit::diagnostic::clip,
     formats::value::Arrange,
     net::{Fingerprint, Hello, JOB, MESH, PeersFile},
 };
-use garblet_console::stock::Folder;
+use garblet_console::{hex::to_hex, stock::Folder};
 
 use super::{
     config::{Config, Offer},
@@ -17,6 +18,9 @@ use super::{
 
 /// The reason for refusing a caller that asks for an unknown job.
 const UNKNOWN: &str = "unknown-job";
+
+/// The characters of a job's digest.
+const DIGEST_CHARS: usize = 64;
 
 /// A rule.
 pub(super) struct Rule {
@@ -100,6 +104,18 @@ impl Config {
     ) -> Result<(usize, usize), &'static str> {
         let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(UNKNOWN)?;
         Ok((offer, self.offers[offer].rule_for(|rule| rule.store.is_some() && rule.applies_to(peer))?))
+    }
+
+    /// The request in a caller's hello, with this service's name for the job if it has it. Texts of the hello are clipped.
+    pub(super) fn asked_for(&self, hello: &Hello) -> String {
+        let (protocol, digest) = (clip(&hello.protocol), hello.parameter(JOB));
+        let Some(digest) = digest else {
+            return format!("program {} under {protocol}, without a job", to_hex(&hello.program_digest));
+        };
+        let known = self.offers.iter().find(|offer| offer.digest == digest);
+        let known = known.map_or(String::new(), |offer| format!(", here {}", offer.name));
+        let digest = if digest.len() <= DIGEST_CHARS { digest.into() } else { clip(digest) };
+        format!("job {digest} under {protocol}{known}")
     }
 
     /// Returns whether all these peers may run the job with this digest, or fill a store for it.

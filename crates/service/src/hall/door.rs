@@ -62,7 +62,8 @@ impl Hall {
         let (offer, rule) = match decided {
             Ok((offer, rule)) => (config.offers[offer].clone(), rule),
             Err(reason) => {
-                let refused = Refused { reason, ..self.refused(&caller, Refusal::UnknownJob, None) };
+                let asked = Some(config.asked_for(&caller.hello));
+                let refused = Refused { reason, asked, ..self.refused(&caller, Refusal::UnknownJob, None) };
                 let told = caller.channel.refuse(Refusal::UnknownJob);
                 return self.shared.farewells.refuse(told, Refusal::UnknownJob, refused);
             }
@@ -248,6 +249,7 @@ impl Hall {
             watched: Arc::new(Mutex::new(two.map(of_job).unwrap_or_default())),
             job,
             reason: refusal.name(),
+            asked: None,
             config: self.config(),
             session: None,
         }

@@ -91,6 +91,22 @@ fn caller(hall: &Hall) -> (Caller, garblet::net::Channel) {
     (Caller { channel, hello, watch, from }, theirs)
 }
 
+#[tokio::test]
+async fn what_a_caller_asks_for_is_told_in_a_few_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hall = hall(folder.path(), "");
+    let (config, hello) = (hall.config(), Hello::new(&"y".repeat(5_000), 1, 2, [7; 32]));
+    let (digest, protocol) = (config.offers[0].digest.clone(), format!("{}...", "y".repeat(37)));
+    for (job, says) in [
+        (String::new(), format!("program {} under {protocol}, without a job", "07".repeat(32))),
+        (digest.clone(), format!("job {digest} under {protocol}, here sum")),
+        ("0".repeat(64), format!("job {} under {protocol}", "0".repeat(64))),
+        ("j".repeat(5_000), format!("job {}... under {protocol}", "j".repeat(37))),
+    ] {
+        assert_eq!(config.asked_for(&hello.clone().with(JOB, job)), says);
+    }
+}
+
 /// Runs `meanwhile` while the counters cannot be used, as if the disk did not answer.
 async fn without_disk(hall: &mut Hall, meanwhile: impl AsyncFnOnce(&mut Hall)) {
     let counters = hall.shared.counters.clone();

@@ -71,6 +71,12 @@ fn unknown_jobs_and_jobs_without_a_rule_are_refused() {
     ran.fails(1, &format!("error: the peer refuses: {unknown}\nhint: {ask}\n"));
     let log = service.log();
     assert!(log.contains("reason=\"not-allowed\"") && log.contains("reason=\"unknown-job\""), "{log}");
+    let digest = garblet(&["job", "check", &company.job("carol"), "--json"]).stdout;
+    let digest = serde_json::from_str::<serde_json::Value>(&digest).expect("JSON")["job"].clone();
+    let carol = format!("asked=\"job {} under yao, here sum-carol\"", digest.as_str().expect("a digest"));
+    assert!(log.contains(&carol), "{carol}: {log}");
+    let unknown = log.lines().find(|line| line.contains("unknown-job")).expect("a line");
+    assert!(unknown.contains("asked=\"program ") && unknown.contains(" under yao, without a job\""), "{unknown}");
 }
 
 #[test]
