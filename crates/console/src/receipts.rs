@@ -5,11 +5,12 @@
 //! ends. If the process is killed before that, there is none, unless it is a service: that stores a start receipt when it counts a run, and adds it to
 //! the log when it starts again.
 //!
-//! `chain` defines and checks lines; `kept` is where a run's receipt goes; `log` is the file, `room` its room on the disk, `text` a log that is kept elsewhere; `comparison` compares the logs of two parties. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
+//! `chain` defines and checks lines, in which `distinct` finds fields that are there twice; `kept` is where a run's receipt goes; `log` is the file, `room` its room on the disk, `text` a log that is kept elsewhere; `comparison` compares the logs of two parties. `net/src/watch.rs` computes the digests in the two halves of a channel, so both ends have the
 //! same ones. They are keyed by a secret of the TLS connection, so nobody else can test guesses.
 
 pub mod chain;
 pub mod comparison;
+mod distinct;
 #[cfg(feature = "system")]
 mod kept;
 #[cfg(feature = "system")]

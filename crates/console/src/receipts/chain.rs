@@ -9,7 +9,7 @@ use garblet::circuit::diagnostic::{OtherFormat, check_format};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Receipt;
+use super::{Receipt, distinct::Distinct};
 use crate::{
     failure::Failure,
     hex::to_hex,
@@ -173,7 +173,7 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), Fault> {
         return Err(format!("it was changed: its digest is {said}, but its content has {}", to_hex(&digest)).into());
     }
     let no_receipt = |error: serde_json::Error| format!("not a receipt: {error}");
-    let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
+    let Distinct(value) = serde_json::from_str(line).map_err(no_receipt)?;
     let link: Link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
     // One that is stated elsewhere, or twice, is none.
     if !content.starts_with(&format!("{BEGIN}{},", link.format)) {

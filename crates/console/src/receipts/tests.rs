@@ -279,6 +279,27 @@ fn receipts_of_a_later_format_are_named_and_left_unchanged() {
 }
 
 #[test]
+fn a_receipt_that_says_something_twice_is_refused() {
+    let (_folder, path, text) = three();
+    let first = text.lines().next().expect("a receipt");
+    let (content, _) = first.rsplit_once(",\"digest\"").expect("a digest");
+    for (more, twice) in [
+        (",\"bytes_sent\":7", "bytes_sent"),
+        (",\"party\":0", "party"),
+        (",\"digest\":\"0\"", "digest"),
+        (",\"outputs\":{\"a\":1,\"b\":2,\"a\":3}", "a"),
+    ] {
+        let (line, _) = chain::with_digest(&format!("{content}{more}}}"));
+        let broken = chain::read(format!("{line}\n").as_bytes(), |_, _| ()).expect_err("refused");
+        let says = format!("1: not a receipt: the field `{twice}` is there twice");
+        assert!(broken.to_string().starts_with(&says), "{broken}");
+        fs::write(&path, format!("{line}\n")).expect("written");
+        let failure = Log::open(&path).err().expect("refused");
+        assert!(failure.message.contains(&says[3..]), "{}", failure.message);
+    }
+}
+
+#[test]
 fn a_receipt_states_its_format_once_and_first() {
     let (_folder, path, text) = three();
     let first = text.lines().next().expect("a receipt");
@@ -288,7 +309,7 @@ fn a_receipt_states_its_format_once_and_first() {
     for (begins, says) in [
         (format!("{{\"number\":1,\"format\":7,{fields}"), "begin with its format"),
         (format!("{{ \"format\":9,{behind}"), "begin with its format"),
-        (format!("{{\"format\":1,\"format\":2,{behind}"), "begin with its format"),
+        (format!("{{\"format\":1,\"format\":2,{behind}"), "the field `format` is there twice"),
         (format!("{{\"format\": 0,{behind}"), "begin with its format"),
         (format!("{{\"format\":99999999999999999999,{behind}"), "its format is no number"),
         (format!("{{\"format\":,{behind}"), "its format is no number"),
