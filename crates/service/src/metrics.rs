@@ -45,15 +45,15 @@ impl Metrics {
     pub(super) fn new() -> Self {
         let mut registry = Registry::with_prefix("garblet");
         let sessions = Family::default();
-        registry.register("sessions", "Sessions that have ended, by job and outcome", sessions.clone());
+        registry.register("sessions", "Sessions that have ended, by job, outcome and work", sessions.clone());
         let refusals = Family::default();
         registry.register("refusals", "Callers that were refused, by reason", refusals.clone());
         let bytes = Family::default();
-        registry.register("payload_bytes", "Payload of sessions with a result, by direction", bytes.clone());
+        registry.register("payload_bytes", "Payload of sessions with a result, by direction and work", bytes.clone());
         let gates = Counter::default();
         registry.register("and_gates", "AND gates of sessions with a result", gates.clone());
         let seconds: Family<Labels, Counter<f64, AtomicU64>> = Family::default();
-        registry.register("phase_seconds", "Time of sessions with a result, by phase", seconds.clone());
+        registry.register("phase_seconds", "Time of sessions with a result, by phase and work", seconds.clone());
         let [running, hanging, waiting, gathering, results, strangers, memory] =
             std::array::from_fn(|_| Gauge::default());
         registry.register("sessions_running", "Sessions that are running", running.clone());
@@ -102,21 +102,25 @@ impl Metrics {
         self.lost_lines.clone()
     }
 
-    /// Counts a session that has ended.
-    pub(super) fn ended(&self, job: &str, outcome: &str) {
-        self.sessions.get_or_create(&vec![("job", shown(job)), ("outcome", outcome.into())]).inc();
+    /// Counts a session that has ended, of this work.
+    pub(super) fn ended(&self, job: &str, outcome: &str, work: &str) {
+        self.sessions
+            .get_or_create(&vec![("job", shown(job)), ("outcome", outcome.into()), ("work", work.into())])
+            .inc();
     }
 
-    /// Counts the cost of a session with a result.
-    pub(super) fn computed(&self, gates: u64, phases: &PhaseCosts) {
+    /// Counts the cost of a session with a result, of this work.
+    pub(super) fn computed(&self, gates: u64, phases: &PhaseCosts, work: &str) {
         self.gates.inc_by(gates);
         for phase in Phase::ALL {
             let cost = phases.of(phase);
-            self.seconds.get_or_create(&vec![("phase", phase.name().into())]).inc_by(cost.seconds);
+            self.seconds
+                .get_or_create(&vec![("phase", phase.name().into()), ("work", work.into())])
+                .inc_by(cost.seconds);
             for (direction, bytes) in
                 [("sent", cost.communication.bytes_sent), ("received", cost.communication.bytes_received)]
             {
-                self.bytes.get_or_create(&vec![("direction", direction.into())]).inc_by(bytes);
+                self.bytes.get_or_create(&vec![("direction", direction.into()), ("work", work.into())]).inc_by(bytes);
             }
         }
     }
@@ -192,16 +196,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fillings_are_told_from_runs() {
+        let metrics = Metrics::new();
+        for work in ["run", "filling"] {
+            metrics.ended("job", "done", work);
+            metrics.computed(0, &PhaseCosts::default(), work);
+        }
+        let text = metrics.text();
+        for labels in [
+            "sessions_total{job=\"job\",outcome=\"done\"",
+            "payload_bytes_total{direction=\"sent\"",
+            "phase_seconds_total{phase=\"online\"",
+        ] {
+            for work in ["run", "filling"] {
+                let line = format!("garblet_{labels},work=\"{work}\"}} ");
+                assert!(text.contains(&line), "{line}{text}");
+            }
+        }
+    }
+
+    #[test]
     fn names_of_jobs_and_peers_are_escaped_on_the_page() {
         let metrics = Metrics::new();
         let name = "a\"} 7\n\\garblet_sessions 8\u{1b}[2J\u{202e}\u{200b}";
-        metrics.ended(name, "done");
+        metrics.ended(name, "done", "run");
         metrics.stocked(name, name, 3);
         metrics.misbehaved(name);
         let text = metrics.text();
         let shown = "a\\\"} 7\\\\u{a}\\\\garblet_sessions 8\\\\u{1b}[2J\\\\u{202e}\\\\u{200b}";
         for line in [
-            format!("garblet_sessions_total{{job=\"{shown}\",outcome=\"done\"}} 1\n"),
+            format!("garblet_sessions_total{{job=\"{shown}\",outcome=\"done\",work=\"run\"}} 1\n"),
             format!("garblet_stock_pieces{{job=\"{shown}\",peer=\"{shown}\"}} 3\n"),
             format!("garblet_misbehaviours_total{{peer=\"{shown}\"}} 1\n"),
         ] {

@@ -173,7 +173,12 @@ impl Ending {
                 "given-up"
             }
         };
-        metrics.ended(job, outcome);
+        metrics.ended(job, outcome, self.work());
+    }
+
+    /// The work of the session, as metrics name it.
+    fn work(&self) -> &'static str {
+        if self.is_run { "run" } else { "filling" }
     }
 
     fn tell_done(&self, done: &Done, seconds: f64) {
@@ -184,7 +189,7 @@ impl Ending {
         };
         let sent: u64 = Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_sent).sum();
         let received: u64 = Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_received).sum();
-        self.shared.metrics.computed(gates, phases);
+        self.shared.metrics.computed(gates, phases, self.work());
         // A filling is told apart from a run.
         let filled = matches!(done, Done::Filled(_)).then_some(true);
         tracing::info!(session = id, peer, job, digest, protocol, seconds, sent, received, filled, "done");

@@ -51,7 +51,7 @@ impl Mute {
         is_sum(&finish(self.company.call("bob", 6, &service, &[])), 6);
         let mut metrics = get(&self.page, "/metrics");
         // The second is counted once its receipt is written.
-        while !metrics.contains("garblet_sessions_total{job=\"sum-bob\",outcome=\"done\"} 2") {
+        while !metrics.contains("garblet_sessions_total{job=\"sum-bob\",outcome=\"done\",work=\"run\"} 2") {
             metrics = get(&self.page, "/metrics");
         }
         assert!(get(&self.page, "/readyz").starts_with("HTTP/1.1 200"), "{metrics}");
@@ -90,7 +90,7 @@ fn an_unread_log_does_not_block_the_service() {
     std::thread::spawn(move || std::io::Write::write_all(&mut other, &[b'\n'; 1 << 20]));
     std::thread::sleep(Duration::from_millis(300));
     let metrics = Mute::start("service-blocked-log", writer.into()).serves();
-    assert!(metrics.contains("garblet_sessions_total{job=\"sum-bob\",outcome=\"done\"} 2"), "{metrics}");
+    assert!(metrics.contains("garblet_sessions_total{job=\"sum-bob\",outcome=\"done\",work=\"run\"} 2"), "{metrics}");
     drop(reader);
 }
 

@@ -167,10 +167,10 @@ fn pages_show_past_events_and_the_log_may_be_json() {
         metrics = get(&page, "/metrics");
     }
     for line in [
-        "garblet_sessions_total{job=\"sum-bob\",outcome=\"done\"} 1",
+        "garblet_sessions_total{job=\"sum-bob\",outcome=\"done\",work=\"run\"} 1",
         "garblet_refusals_total{reason=\"used-up\"} 1",
-        "garblet_phase_seconds_total{phase=\"online\"} ",
-        "garblet_payload_bytes_total{direction=\"sent\"} ",
+        "garblet_phase_seconds_total{phase=\"online\",work=\"run\"} ",
+        "garblet_payload_bytes_total{direction=\"sent\",work=\"run\"} ",
     ] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
