@@ -258,7 +258,9 @@ impl<'a> Service<'a> {
                         // Without room for its receipt, this caller is refused; it may call again, and others too.
                         if let Err(failure) = self.take_room(&hello).await {
                             failure.report();
-                            channel.refuse(Refusal::Busy).await;
+                            channel
+                                .refuse(if failure.forbids_more_runs { Refusal::Closed } else { Refusal::Busy })
+                                .await;
                             continue;
                         }
                         answered += 1;

@@ -41,7 +41,7 @@ pub struct Failure {
     pub hint: Option<String>,
     /// Set if this is only the effect of another party's failure.
     pub secondary: bool,
-    /// Set if nothing may be run any more: a store must not be used but could not be marked so, or a receipt could not be written.
+    /// Set if nothing may be run any more: a store must not be used but could not be marked so, or a receipt could not be written, or its log is damaged.
     pub forbids_more_runs: bool,
     /// The class.
     pub class: Class,

@@ -352,10 +352,16 @@ fn refused(
 
 /// Takes room on the disk for the receipt of a run.
 ///
-/// *Errors*: the refusal; the next caller may find room.
+/// *Errors*: the refusal; the next caller may find room, but not in a log that is damaged.
 async fn take_room(offer: &Offer, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
     let taken = seek_room(shared).await.unwrap_or_else(|died| Err(Failure::no_result(died)));
-    taken.map_err(|failure| refused((Refusal::Busy, "no room for a receipt"), offer, request, shared, &failure))
+    taken.map_err(|failure| {
+        let why = match failure.forbids_more_runs {
+            true => (Refusal::Closed, "THE LOG OF RECEIPTS CANNOT BE CONTINUED: everybody is refused until it can"),
+            false => (Refusal::Busy, "no room for a receipt"),
+        };
+        refused(why, offer, request, shared, &failure)
+    })
 }
 
 /// Takes room for the receipt of the next run. The service is ready only while there is some.

@@ -77,7 +77,7 @@ impl Receipts {
 
     /// Takes room on the disk for the receipt of the next run, as opening the log did for the first.
     ///
-    /// *Errors*: the log cannot be written, or has no room.
+    /// *Errors*: the log cannot be written, or has no room; one that is damaged, which stays so until it is mended, forbids more runs.
     pub fn take_room(&self) -> Result<(), Failure> {
         self.log.take_room()
     }

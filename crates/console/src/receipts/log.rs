@@ -263,8 +263,10 @@ impl Log {
     /// The end of the log: the last complete receipt, and perhaps a torn one after it.
     fn end(&self, file: &mut File) -> Result<End, Failure> {
         let unreadable = |error| Failure::unreadable(&self.path, &error);
-        let broken = |fault: Fault| {
-            Failure::no_result(format!("{}: the last line: {fault}", self.path.display())).hint(fault.hint(damaged()))
+        // It stays so until somebody mends it.
+        let broken = |fault: Fault| Failure {
+            forbids_more_runs: true,
+            ..Failure::no_result(format!("{}: the last line: {fault}", self.path.display())).hint(fault.hint(damaged()))
         };
         let length = file.metadata().map_err(unreadable)?.len();
         let ended = newline_before(file, length).map_err(unreadable)?;

@@ -5,10 +5,7 @@ use std::{
     time::Duration,
 };
 
-use garblet::{
-    Class, Phase,
-    net::{Fingerprint, Refusal},
-};
+use garblet::{Class, Phase, net::Fingerprint};
 use garblet_console::{failure::Failure, report::PEER_EXPOSED, session::Watched};
 use tokio::task::spawn_blocking;
 
@@ -115,8 +112,8 @@ impl Ending {
         is_counted: bool,
         more: Option<u64>,
     ) -> (Self, Result<Done, Stopped>, Option<Failure>) {
-        // A session that began to work is refused as busy only because there is no room for its receipt, and there may be room for the next one.
-        let has_room = !matches!(result, Err(Stopped::Refused(Refusal::Busy)));
+        // Nothing ran, so nobody else is refused because such a receipt has no room: there may be room for the next one.
+        let has_room = !self.shared.metrics.lacks_room();
         let is_kept = self.is_run && (is_counted || (more.is_some() && has_room));
         let (receipts, counters) = (self.shared.receipts.clone(), self.shared.counters.clone());
         let Ending { offer, rule, watched, config, stay, .. } = &self;

@@ -213,14 +213,14 @@ async fn a_place_is_free_only_after_a_failed_receipt_has_closed_the_service() {
 }
 
 #[tokio::test]
-async fn a_caller_without_room_for_its_receipt_is_refused_and_the_next_is_served() {
+async fn a_caller_is_refused_while_the_log_of_receipts_is_damaged_and_the_next_is_served() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut hall = hall(folder.path(), "");
     fs::write(&hall.config().receipts, "no receipt\n").expect("ours");
     let (first, mut theirs) = caller(&hall);
     hall.receive(first);
     let told = Hello::new("yao", 1, 2, [7; 32]).exchange(&mut theirs).await.expect_err("no room");
-    assert!(matches!(told, NetError::Refused { refusal: Refusal::Busy }), "{told}");
+    assert!(matches!(told, NetError::Refused { refusal: Refusal::Closed }), "only its operator can mend it: {told}");
     while !hall.of_peer.is_empty() {
         let event = next(&mut hall).await;
         hall.note(event);

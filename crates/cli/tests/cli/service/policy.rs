@@ -156,9 +156,11 @@ fn a_service_that_cannot_write_receipts_begins_no_run_until_it_can() {
     let log = company.folder.path("kept/receipts.jsonl");
     let good = std::fs::read(&log).expect("a log");
     std::fs::write(&log, "no receipt\n").expect("written");
-    let hint = "nothing was computed, and no run was counted: try again later";
-    company.is_refused("bob", &service, "it has reached its limit of sessions", hint);
-    service.wait_for("no room for a receipt");
+    let hint = "tell its operator, whose log says what is wrong";
+    company.is_refused("bob", &service, "it refuses everybody until its operator fixes a problem", hint);
+    let told = service.wait_for("THE LOG OF RECEIPTS CANNOT BE CONTINUED");
+    assert!(told.contains("kept/receipts.jsonl: the last line: not a receipt"), "{told}");
+    assert!(told.contains("hint=\"`garblet receipts verify` checks every line"), "{told}");
     std::fs::write(&log, good).expect("written");
     is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
 }
