@@ -607,6 +607,8 @@ def test_a_float_is_rounded_once_to_a_short_format(type: str, digits: int, least
         assert [through(type, given) for given in (value, np.float64(value))] == [expected, expected]
         assert math.copysign(1, through(type, value)) == math.copysign(1, value)
     assert through(f"[{type}; 2]", np.array([0.5, -3.0], dtype=np.float16)) == [0.5, -3.0]
+    # The command shows this one as 10010.0, which reads back the same.
+    assert through("f16", 10010.0) == 10008.0
     for text in ("NaN", "inf"):
         assert str(through(type, text)) == text.lower()
     for large in (1e39, 1.7976931348623157e308):
