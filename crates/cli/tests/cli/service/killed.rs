@@ -18,7 +18,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{Company, Running, is_sum, rule};
-use crate::invocation::finish;
+use crate::invocation::{finish, garblet};
 
 /// The points of a session at which the service is killed.
 const POINTS: usize = 10;
@@ -70,6 +70,36 @@ fn pass(mut from: TcpStream, mut to: TcpStream, (counted, most): (&AtomicU64, u6
         }
     }
     let _ = to.shutdown(Shutdown::Both);
+}
+
+/// A proxy that passes on all that a caller sends, and what the service sends up to this byte; the rest once the service has closed the connection. Returns
+/// its address and the number of bytes that the service has sent.
+fn holding(service: &Running, most: u64) -> (Running, Arc<AtomicU64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let (address, target) = (listener.local_addr().expect("known").to_string(), service.address.clone());
+    let bytes = Arc::new(AtomicU64::new(0));
+    let counted = bytes.clone();
+    spawn(move || {
+        let (caller, _) = listener.accept().expect("a caller");
+        let service = TcpStream::connect(target).expect("it listens");
+        let [mut asks, mut asked] = [&caller, &service].map(|end| end.try_clone().expect("a copy"));
+        spawn(move || {
+            // Until one of them is gone.
+            let _ = std::io::copy(&mut asks, &mut asked);
+            let _ = asked.shutdown(Shutdown::Write);
+        });
+        let (mut from, mut to, mut kept) = (service, caller, Vec::new());
+        let mut byte = [0; 64];
+        while let Ok(read @ 1..) = from.read(&mut byte) {
+            match counted.fetch_add(read as u64, Ordering::Relaxed) + read as u64 <= most {
+                true => to.write_all(&byte[..read]).expect("it listens"),
+                false => kept.extend_from_slice(&byte[..read]),
+            }
+        }
+        let _ = to.write_all(&kept);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    (Running::at(&address), bytes)
 }
 
 /// A service whose results go to a program that can be paused.
@@ -177,7 +207,7 @@ fn a_counted_run_has_one_receipt_whenever_the_service_is_killed() {
     assert_eq!((counted.len(), sessions.len()), (total, total), "{logs}");
     assert!(begun.is_subset(&sessions), "{begun:?} {sessions:?}");
     let all = receipts(&company).len();
-    let verified = crate::invocation::garblet(&["receipts", "verify", &company.folder.path("state/receipts.jsonl")]);
+    let verified = garblet(&["receipts", "verify", &company.folder.path("state/receipts.jsonl")]);
     assert!(verified.stdout.starts_with(&format!("{all} receipts")), "{}{}", verified.stdout, verified.stderr);
 }
 
@@ -241,4 +271,37 @@ fn a_service_stopped_while_delivering_a_result_has_its_receipt() {
     assert_eq!(status, Some(0), "{log}");
     let kept = receipts(&company);
     assert!(kept.len() == 1 && kept[0]["ended"]["ok"].is_object(), "{kept:?}");
+}
+
+/// The caller has sent all that it sends, and the rest of what the service has sent is still on its way when the service gives up: both have seen the same.
+#[test]
+fn both_receipts_of_a_session_that_a_stopped_service_gave_up_have_the_same_data() {
+    let company = Company::new("service-given-up");
+    company.trust("bob");
+    let (job, bob) = (company.job("bob"), garblet(&["id", &company.folder.path("bob.pem")]).stdout);
+    std::fs::remove_file(&job).expect("there");
+    let parties = [format!("service={}", company.fingerprint), format!("bob={}", bob.trim())];
+    // The caller alone learns the sum, so it sends nothing after it.
+    let new = ["job", "new", &company.program, "--to", "out0=1", "--out", &job];
+    let made = garblet(&[&new[..], &["--party", &parties[0], "--party", &parties[1]]].concat());
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    company.configure("[limits]\nstop = \"1s\"\n", &rule("bob", ""));
+    let service = company.start();
+    let (relay, bytes) = holding(&service, u64::MAX);
+    is_sum(&finish(company.call("bob", 5, &relay, &[])), 5);
+    service.wait_for_all(" done session=", 1);
+    let (relay, _) = holding(&service, bytes.load(Ordering::Relaxed) - 300);
+    let caller = company.call("bob", 6, &relay, &[]);
+    service.wait_for_all(" begins session=", 2);
+    service.signal(Signal::TERM);
+    let (status, log) = service.ended();
+    assert!(status == Some(0) && log.contains("out of time to stop: aborting sessions sessions=1"), "{log}");
+    is_sum(&finish(caller), 6);
+    let kept = receipts(&company);
+    let told = kept[1]["ended"]["failed"]["message"].as_str().unwrap_or_default();
+    assert_eq!((kept.len(), told), (2, "the service was stopped, so the session was aborted"), "{log}");
+    let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
+    let compared = garblet(&["receipts", "compare", &ours, &theirs]);
+    let same = "ours 2 and theirs 2: the same run; each received what the other sent; ours ended without a result, theirs with a result\n";
+    assert!(compared.stdout.ends_with(same) && compared.status == Some(0), "{}{}", compared.stdout, compared.stderr);
 }
