@@ -368,15 +368,28 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The clone in which the packages are made once more.
+fn clone_of(root: &Path) -> PathBuf {
+    target(root).join("packages-clone/elsewhere")
+}
+
 /// Makes the packages of the same commit in a clone, and compares their checksums with those here. Returns both, which are equal.
 pub(crate) fn compare(root: &Path) -> Result<[String; 2], String> {
-    let clone = target(root).join("packages-clone/elsewhere");
+    let clone = clone_of(root);
     let _ = fs::remove_dir_all(&clone);
     run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
     let ours = ask(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
     run(Command::new("git").args(["checkout", "--quiet", ours.trim()]).current_dir(&clone))?;
     // Equal packages need no second trial.
     run(cargo().args(["xtask", "dist", "--untried"]).env_remove("CARGO_TARGET_DIR").current_dir(&clone))?;
+    sums_of_both(root)
+}
+
+/// The checksums of the packages that were made here and of those of the clone, which are equal.
+///
+/// *Errors*: they were not made; they differ.
+pub(crate) fn sums_of_both(root: &Path) -> Result<[String; 2], String> {
+    let clone = clone_of(root);
     let sums = |folder: PathBuf| {
         let path = folder.join("SHA256SUMS");
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))

@@ -34,7 +34,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice | --untried] | release TAG KEY URL | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | platforms | predict | lost-checks [PATH]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice | --untried] | release build TAG URL | release sign KEY | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | platforms | predict | lost-checks [PATH]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,7 +50,8 @@ fn main() -> ExitCode {
         ["dist"] => run_all(&dist::steps()),
         ["dist", "--untried"] => run_all(&[dist::untried_step()]),
         ["dist", "--twice"] => run_all(&dist::twice()),
-        ["release", tag, key, url] => run_all(&[release::step(tag, key, url)]),
+        ["release", "build", tag, url] => run_all(&[release::build_step(tag, url)]),
+        ["release", "sign", key] => run_all(&[release::sign_step(key)]),
         ["tidy"] => run_all(&[tidy_step()]),
         ["spec"] => run_all(&[spec_step()]),
         ["web"] => run_all(&web::steps("release")),

@@ -1,5 +1,5 @@
 //! A release: what `dist` makes of a tag, made twice with the same bytes; beside it an attestation of that, the changelog's section, a formula for Homebrew,
-//! and checksums that the release's key signs. Nothing is published.
+//! and checksums. Another step, for which alone the release's key must be there, checks all of it again and signs the checksums. Nothing is published.
 
 mod changelog;
 mod formula;
@@ -25,16 +25,21 @@ const NOTES: &str = "NOTES.md";
 /// The public key, in the repository. Users have it from there, or from the book, and not from beside the packages.
 const PUBLIC_KEY: &str = "docs/release-key.pem";
 
-/// Makes the release of a tag, signed by the key in a file; its files will lie at a URL.
-pub(crate) fn step(tag: &str, key: &str, url: &str) -> Step {
-    let [tag, key, url] = [tag, key, url].map(String::from);
-    Step::check("release", move || make(&crate::root(), &tag, Path::new(&key), &url).err().into_iter().collect())
+/// Makes the release of a tag, unsigned; its files will lie at a URL.
+pub(crate) fn build_step(tag: &str, url: &str) -> Step {
+    let [tag, url] = [tag, url].map(String::from);
+    Step::check("release build", move || build(&crate::root(), &tag, &url).err().into_iter().collect())
 }
 
-fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
+/// Signs the release that was made, by the key in a file.
+pub(crate) fn sign_step(key: &str) -> Step {
+    let key = PathBuf::from(key);
+    Step::check("release sign", move || sign(&crate::root(), &key).err().into_iter().collect())
+}
+
+fn build(root: &Path, tag: &str, url: &str) -> Result<(), String> {
     let release = Release::checked(root, tag, url)?;
-    key::check_file(key)?;
-    let folder = target(root).join("releases").join(&release.version);
+    let folder = folder(root, &release.version);
     check_unsigned(&folder)?;
     dist::packages(root)?;
     let sums = dist::compare(root)?;
@@ -42,14 +47,54 @@ fn make(root: &Path, tag: &str, key: &Path, url: &str) -> Result<(), String> {
     for (_, name) in entries(&sums[0])? {
         dist::copy(&dist::folder(root).join(name), &folder.join(name))?;
     }
-    let commit_now = || check_tag(root, tag, &release.version);
-    release.complete(&folder, &sums, key, || installed::try_all(root, &folder, &release.version), commit_now)?;
+    let untried = installed::try_all(root, &folder, &release.version)?;
+    release.finish(&folder, &sums, &untried)?;
+    eprintln!("{}\nnothing is signed yet: `cargo xtask release sign KEY.pem` does that", folder.display());
+    Ok(())
+}
+
+fn sign(root: &Path, key: &Path) -> Result<(), String> {
+    key::check_file(key)?;
+    let version = dist::version(root)?;
+    let folder = folder(root, &version);
+    check_unsigned(&folder)?;
+    let said = Said::read(&folder, &version)?;
+    let release = Release::checked(root, &format!("v{version}"), &said.url)?;
+    release.sign(&folder, &dist::sums_of_both(root)?, &said.untried, key)?;
     eprintln!(
-        "{}\nnothing was published: put these files at {url}, the wheels on PyPI, garblet-party-{version}.tgz on npm, garblet.rb into the tap",
+        "{}\nnothing was published: put these files at {}, the wheels on PyPI, garblet-party-{version}.tgz on npm, garblet.rb into the tap",
         folder.display(),
-        version = release.version
+        said.url
     );
     Ok(())
+}
+
+/// The folder of a version's release.
+fn folder(root: &Path, version: &str) -> PathBuf {
+    target(root).join("releases").join(version)
+}
+
+/// The name of a version's attestation.
+fn attestation(version: &str) -> String {
+    format!("garblet-{version}.release.json")
+}
+
+/// The part of an attestation that only the first step knows.
+#[derive(Debug, serde::Deserialize)]
+struct Said {
+    url: String,
+    untried: Vec<String>,
+}
+
+impl Said {
+    /// Reads it in a folder.
+    ///
+    /// *Errors*: there is none.
+    fn read(folder: &Path, version: &str) -> Result<Said, String> {
+        let path = folder.join(attestation(version));
+        let text = read(&path).map_err(|error| format!("{error}: first make it with `cargo xtask release build`"))?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
 }
 
 /// A release whose tag, version, changelog and golden files fit one another.
@@ -80,54 +125,65 @@ impl Release {
         Ok(Release { version, tag: tag.into(), commit, rustc, url: url.into(), notes, public_key })
     }
 
-    /// Makes a release of the packages in a folder: has them tried, then adds what a release has besides, then signs it. The key is read last.
+    /// Adds to the packages in a folder what a release has besides, with sums of everything.
     ///
-    /// *Errors*: the trial's; the two builds differ; a package is not the one that was built; another commit is checked out by then; another key.
-    fn complete(
-        &self,
-        folder: &Path,
-        sums: &[String; 2],
-        key: &Path,
-        try_all: impl FnOnce() -> Result<Vec<String>, String>,
-        commit_now: impl FnOnce() -> Result<String, String>,
-    ) -> Result<(), String> {
-        let untried = try_all()?;
-        let all = self.finish(folder, sums, &untried)?;
-        check_sums(&all, &sums[0])?;
-        let now = commit_now()?;
-        if now != self.commit {
-            return Err(format!("expected the commit that was built, {}, got {now}: nothing is signed", self.commit));
+    /// *Errors*: the two builds differ; a package is not the one that was built.
+    fn finish(&self, folder: &Path, sums: &[String; 2], untried: &[String]) -> Result<(), String> {
+        let built = same(sums)?;
+        dist::write(&folder.join(SUMS), built)?;
+        // A package may have been changed since it was built.
+        check_files(folder)?;
+        for (name, text) in self.besides(built, untried)? {
+            dist::write(&folder.join(name), &text)?;
         }
+        let sums = folder.join(SUMS);
+        fs::remove_file(&sums).map_err(|error| format!("{}: {error}", sums.display()))?;
+        let names = dist::names(folder)?;
+        let all = ask(Command::new("sha256sum").args(&names).current_dir(folder))?;
+        check_sums(&all, built)?;
+        dist::write(&sums, &all)
+    }
+
+    /// The files that a release has besides the packages: the attestation, the formula and the changelog's section.
+    fn besides(&self, built: &str, untried: &[String]) -> Result<[(String, String); 3], String> {
+        let built = entries(built)?;
+        let equal: serde_json::Map<_, _> = built.iter().map(|(sum, name)| (name.to_string(), json!(sum))).collect();
+        let said = json!({
+            "format": 1, "version": self.version, "tag": self.tag, "commit": self.commit, "rustc": self.rustc,
+            "url": self.url, "builds": 2, "equal": equal, "untried": untried,
+        });
+        let said = serde_json::to_string_pretty(&said).map_err(|error| error.to_string())? + "\n";
+        let formula = formula::of(&self.url, &self.version, &built)?;
+        Ok([(attestation(&self.version), said), ("garblet.rb".into(), formula), (NOTES.into(), self.notes.clone())])
+    }
+
+    /// Signs a finished release of this commit. The key is read last.
+    ///
+    /// *Errors*: the two builds differ; a file is not the one that was built or written then; another commit is checked out by now; another key.
+    fn sign(&self, folder: &Path, sums: &[String; 2], untried: &[String], key: &Path) -> Result<(), String> {
+        let built = same(sums)?;
+        for (name, text) in self.besides(built, untried)? {
+            if read(&folder.join(&name))? != text {
+                return Err(format!(
+                    "{name}: expected what `release build` writes for {} at {}, got another text: nothing is signed; build it again",
+                    self.tag, self.commit
+                ));
+            }
+        }
+        let all = read(&folder.join(SUMS))?;
+        let summed: Vec<&str> = entries(&all)?.into_iter().map(|(_, name)| name).collect();
+        let there: Vec<String> = dist::names(folder)?.into_iter().filter(|name| name != SUMS).collect();
+        if summed != there {
+            return Err(format!(
+                "{SUMS}: expected all files of the folder, {there:?}, got {summed:?}: nothing is signed"
+            ));
+        }
+        check_files(folder)?;
+        check_sums(&all, built)?;
         let signature = folder.join(SIGNATURE);
         let key = Key::read(key)?;
         self.check_key(&key)?;
         fs::write(&signature, key.sign(all.as_bytes())).map_err(|error| format!("{}: {error}", signature.display()))
-    }
-
-    /// Adds to the packages in a folder what a release has besides, with sums of everything. Returns the sums, which are to be signed.
-    fn finish(&self, folder: &Path, [here, there]: &[String; 2], untried: &[String]) -> Result<String, String> {
-        if here != there {
-            return Err(format!("expected two equal builds, got\n{here}\n{there}"));
-        }
-        let sums = folder.join(SUMS);
-        dist::write(&sums, here)?;
-        // A package may have been changed since it was built.
-        run(Command::new("sha256sum").args(["--check", "--strict", "--quiet", SUMS]).current_dir(folder))?;
-        let built = entries(here)?;
-        let equal: serde_json::Map<_, _> = built.iter().map(|(sum, name)| (name.to_string(), json!(sum))).collect();
-        let attestation = json!({
-            "format": 1, "version": self.version, "tag": self.tag, "commit": self.commit, "rustc": self.rustc,
-            "builds": 2, "equal": equal, "untried": untried,
-        });
-        let attestation = serde_json::to_string_pretty(&attestation).map_err(|error| error.to_string())?;
-        dist::write(&folder.join(format!("garblet-{}.release.json", self.version)), &(attestation + "\n"))?;
-        dist::write(&folder.join("garblet.rb"), &formula::of(&self.url, &self.version, &built)?)?;
-        dist::write(&folder.join(NOTES), &self.notes)?;
-        fs::remove_file(&sums).map_err(|error| format!("{}: {error}", sums.display()))?;
-        let names = dist::names(folder)?;
-        let all = ask(Command::new("sha256sum").args(&names).current_dir(folder))?;
-        dist::write(&sums, &all)?;
-        Ok(all)
     }
 
     /// Checks that the key is the one whose public half the repository has.
@@ -139,6 +195,19 @@ impl Release {
             )),
         }
     }
+}
+
+/// The checksums of two builds, if they are the same.
+fn same([here, there]: &[String; 2]) -> Result<&str, String> {
+    match here == there {
+        true => Ok(here),
+        false => Err(format!("expected two equal builds, got\n{here}\n{there}")),
+    }
+}
+
+/// Checks the files of a folder against their sums there.
+fn check_files(folder: &Path) -> Result<(), String> {
+    run(Command::new("sha256sum").args(["--check", "--strict", "--quiet", SUMS]).current_dir(folder)).map(drop)
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -33,14 +33,9 @@ fn key_file(seed: u8) -> tempfile::NamedTempFile {
     file
 }
 
-/// A trial that leaves out the Debian package.
-fn tried() -> Result<Vec<String>, String> {
-    Ok(vec![DEB.into()])
-}
-
-/// The commit that was built is still the one that is checked out.
-fn same() -> Result<String, String> {
-    Ok("c0ffee".into())
+/// The packages that nobody tried.
+fn untried() -> Vec<String> {
+    vec![DEB.into()]
 }
 
 /// The names of what was built.
@@ -52,11 +47,17 @@ fn built(version: &str) -> Vec<String> {
 /// A finished release in a folder.
 fn finished(version: &str, seed: u8) -> tempfile::TempDir {
     let folder = packages(version);
-    let sums = sums(folder.path(), &built(version));
-    let done =
-        release(version, seed).complete(folder.path(), &[sums.clone(), sums], key_file(seed).path(), tried, same);
-    done.expect("a release");
+    let sums = both(folder.path(), version);
+    let release = release(version, seed);
+    release.finish(folder.path(), &sums, &untried()).expect("a release");
+    release.sign(folder.path(), &sums, &untried(), key_file(seed).path()).expect("signed");
     folder
+}
+
+/// The sums of the packages, as two builds gave them.
+fn both(folder: &Path, version: &str) -> [String; 2] {
+    let sums = sums(folder, &built(version));
+    [sums.clone(), sums]
 }
 
 fn sums(folder: &Path, names: &[String]) -> String {
@@ -162,8 +163,8 @@ fn a_release_says_what_two_builds_made_alike_and_signs_it() {
     let folder = finished("1.2.3", 1);
     let text = fs::read_to_string(folder.path().join("garblet-1.2.3.release.json")).expect("an attestation");
     let said: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let known = ["format", "version", "tag", "commit", "builds"].map(|key| said[key].to_string());
-    assert_eq!(known, ["1", "\"1.2.3\"", "\"v1.2.3\"", "\"c0ffee\"", "2"]);
+    let known = ["format", "version", "tag", "commit", "url", "builds"].map(|key| said[key].to_string());
+    assert_eq!(known, ["1", "\"1.2.3\"", "\"v1.2.3\"", "\"c0ffee\"", "\"https://a.example/v1.2.3\"", "2"]);
     let equal = said["equal"].as_object().expect("sums");
     assert_eq!(equal.keys().map(String::as_str).collect::<Vec<_>>(), built("1.2.3"));
     let sums = fs::read_to_string(folder.path().join(SUMS)).expect("sums");
@@ -177,42 +178,32 @@ fn a_release_says_what_two_builds_made_alike_and_signs_it() {
 }
 
 #[test]
-fn packages_are_signed_once_they_were_tried_and_by_the_key_of_the_repository_alone() {
+fn a_release_is_built_without_a_key_and_signed_by_that_of_the_repository_alone() {
     let folder = packages("1.2.3");
-    let sums = sums(folder.path(), &built("1.2.3"));
-    let signature = folder.path().join(SIGNATURE);
-    let complete = |key: &Path, trial: &dyn Fn() -> Result<Vec<String>, String>| {
-        release("1.2.3", 1).complete(folder.path(), &[sums.clone(), sums.clone()], key, trial, same)
-    };
-    let own = key_file(1);
-    let failed = complete(own.path(), &|| Err("the archive: it fails".into()));
-    assert_eq!(failed, Err("the archive: it fails".into()));
-    assert_eq!(dist::names(folder.path()).expect("names"), built("1.2.3"), "nothing is added to what failed");
-    let other = complete(key_file(2).path(), &tried).expect_err("another key");
+    let (sums, signature) = (both(folder.path(), "1.2.3"), folder.path().join(SIGNATURE));
+    let nothing = Said::read(folder.path(), "1.2.3").expect_err("nothing was built");
+    assert!(nothing.ends_with("first make it with `cargo xtask release build`"), "{nothing}");
+    release("1.2.3", 1).finish(folder.path(), &sums, &untried()).expect("built");
+    assert!(!signature.exists());
+    let said = Said::read(folder.path(), "1.2.3").expect("it was built");
+    assert_eq!((&said.url[..], &said.untried), ("https://a.example/v1.2.3", &untried()));
+    let sign = |seed| release("1.2.3", 1).sign(folder.path(), &sums, &said.untried, key_file(seed).path());
+    let other = sign(2).expect_err("another key");
     assert!(other.starts_with("expected the key of docs/release-key.pem, got another"), "{other}");
     assert!(!signature.exists());
-    let changed = complete(own.path(), &|| {
-        change(&folder.path().join(DEB), "of", "Of");
-        tried()
-    });
-    assert!(changed.expect_err("the trial has changed it").contains(DEB));
-    assert!(!signature.exists());
-    change(&folder.path().join(DEB), "Of", "of");
-    assert_eq!(complete(own.path(), &tried), Ok(()));
+    assert_eq!(sign(1), Ok(()));
     assert!(signature.exists());
 }
 
 #[test]
-fn builds_that_differ_and_packages_that_were_changed_since_are_not_signed() {
+fn builds_that_differ_and_packages_that_were_changed_since_are_no_release() {
     let folder = packages("1.2.3");
-    let (sums, key) = (sums(folder.path(), &built("1.2.3")), key_file(1));
-    let release = release("1.2.3", 1);
-    let finish = |sums: [&str; 2]| release.complete(folder.path(), &sums.map(String::from), key.path(), tried, same);
+    let [sums, _] = both(folder.path(), "1.2.3");
+    let finish = |sums: [&str; 2]| release("1.2.3", 1).finish(folder.path(), &sums.map(String::from), &untried());
     let other = sums.replacen(&sums[..1], if sums.starts_with('0') { "1" } else { "0" }, 1);
     assert!(finish([&sums, &other]).expect_err("they differ").starts_with("expected two equal builds"));
     for wrong in [other, format!("{}  ../x\n", "0".repeat(64)), "garblet".into()] {
         assert!(finish([&wrong, &wrong]).is_err(), "{wrong}");
-        assert!(!folder.path().join(SIGNATURE).exists(), "{wrong}");
     }
     finish([&sums, &sums]).expect("they are as built");
 }
@@ -276,19 +267,48 @@ fn a_version_without_golden_files_of_its_wire_version_is_not_released() {
 }
 
 #[test]
-fn a_package_or_commit_that_changes_before_the_signature_is_not_signed() {
+fn what_changes_between_build_and_signature_is_not_signed() {
+    let refused = |why: &str, change: &dyn Fn(&Path, &mut Release, &mut [String; 2])| {
+        let (folder, mut release) = (packages("1.2.3"), release("1.2.3", 1));
+        let mut sums = both(folder.path(), "1.2.3");
+        release.finish(folder.path(), &sums, &untried()).expect("built");
+        change(folder.path(), &mut release, &mut sums);
+        let error = release.sign(folder.path(), &sums, &untried(), key_file(1).path()).expect_err(why);
+        assert!(!folder.path().join(SIGNATURE).exists(), "{why}");
+        error
+    };
+    let said = "garblet-1.2.3.release.json: expected what `release build` writes for v1.2.3 at";
+    let moved = refused("another commit", &|_, release, _| release.commit = "decade".into());
+    assert!(moved.starts_with(&format!("{said} decade, got another text")), "{moved}");
+    let old = refused("another compiler", &|_, release, _| release.rustc = "rustc 1.96.0".into());
+    assert!(old.starts_with(said), "{old}");
+    let notes = refused("other notes", &|folder, _, _| change(&folder.join(NOTES), "New.", "Now."));
+    assert!(notes.starts_with("NOTES.md: expected"), "{notes}");
+    let formula = refused("another formula", &|folder, _, _| change(&folder.join("garblet.rb"), "sha256", "sha255"));
+    assert!(formula.starts_with("garblet.rb: expected"), "{formula}");
+    refused("another package", &|folder, _, _| change(&folder.join(DEB), "of", "Of"));
+    refused("another package and its sum", &|folder, _, _| {
+        let old = sums(folder, &[DEB.into()]);
+        change(&folder.join(DEB), "of", "Of");
+        change(&folder.join(SUMS), &old, &sums(folder, &[DEB.into()]));
+    });
+    let more = refused("one more file", &|folder, _, _| dist::write(&folder.join("more"), "").expect("written"));
+    assert!(more.starts_with("SHA256SUMS: expected all files of the folder"), "{more}");
+    refused("one file less", &|folder, _, _| fs::remove_file(folder.join(DEB)).expect("there"));
+    let builds = refused("builds that differ", &|_, _, sums| sums[1].push('x'));
+    assert!(builds.starts_with("expected two equal builds"), "{builds}");
+}
+
+#[test]
+fn sums_without_a_package_or_with_another_sum_of_it_are_refused() {
     let folder = packages("1.2.3");
-    let sums = sums(folder.path(), &built("1.2.3"));
+    let [sums, _] = both(folder.path(), "1.2.3");
     assert_eq!(check_sums(&format!("{sums}{}  NOTES.md\n", "0".repeat(64)), &sums), Ok(()));
     let changed = format!("{}{}", if sums.starts_with('0') { "1" } else { "0" }, &sums[1..]);
     for wrong in [changed, sums.split_once('\n').expect("lines").1.to_string()] {
         let error = check_sums(&wrong, &sums).expect_err("another sum, or none");
         assert!(error.starts_with("Containerfile: it was changed after"), "{error}");
     }
-    let (release, key, both) = (release("1.2.3", 1), key_file(1), [sums.clone(), sums]);
-    let moved = release.complete(folder.path(), &both, key.path(), tried, || Ok("decade".into()));
-    assert!(moved.expect_err("another commit").starts_with("expected the commit that was built, c0ffee, got decade"));
-    assert!(!folder.path().join(SIGNATURE).exists());
 }
 
 #[test]
