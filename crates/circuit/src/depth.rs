@@ -29,7 +29,7 @@ impl Program {
 }
 
 /// Distinct wires of depth 0.
-fn fresh(first: u64, count: u64) -> Vec<Deep> {
+pub(crate) fn fresh(first: u64, count: u64) -> Vec<Deep> {
     (first..first + count).map(Deep::fresh).collect()
 }
 
@@ -38,20 +38,22 @@ fn deepest(wires: &[Deep]) -> u64 {
 }
 
 /// Measures a circuit whose inputs are distinct and of depth 0.
-fn alone(circuit: &Circuit) -> Passed {
+pub(crate) fn alone(circuit: &Circuit) -> Passed {
     let inputs = u64::from(circuit.input_count());
     pass(circuit, fresh(1, inputs), 1 + inputs)
 }
 
 /// The outputs of a circuit.
-struct Passed {
-    outputs: Vec<Deep>,
+pub(crate) struct Passed {
+    pub(crate) outputs: Vec<Deep>,
     /// The greatest depth of all wires.
-    deepest: u64,
+    pub(crate) deepest: u64,
+    /// The number after that of the last node.
+    pub(crate) end: u64,
 }
 
 /// Walks through a circuit gate by gate, and numbers new nodes from `node` on.
-fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
+pub(crate) fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     let mut wires = inputs;
     wires.reserve_exact(circuit.gates().len());
     for gate in circuit.gates() {
@@ -59,7 +61,7 @@ fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
         wires.push(wire);
     }
     let outputs = circuit.outputs().iter().map(|wire| wires[wire.index()]).collect();
-    Passed { outputs, deepest: deepest(&wires) }
+    Passed { outputs, deepest: deepest(&wires), end: node }
 }
 
 /// The most wires of instances to remember.
@@ -153,7 +155,7 @@ impl<'p> Search<'p> {
 /// Within a frame, equal inputs have the node of the first of them, and the gates' nodes follow the inputs' nodes. Depths begin
 /// at 0. Where an input is deeper than the next shallower one by more than the component's own depth, the exact gap does not
 /// matter: nothing computed from the shallower input reaches the depth of the deeper one.
-struct Frame {
+pub(crate) struct Frame {
     /// The input nodes in the program, and the first gate's node.
     nodes: Vec<u64>,
     first: u64,
@@ -163,7 +165,7 @@ struct Frame {
 
 impl Frame {
     /// The frame of an instance with these inputs, whose first gate has node `first`, and the inputs within the frame.
-    fn new(given: &[Deep], own_depth: u64, first: u64) -> (Self, Vec<Deep>) {
+    pub(crate) fn new(given: &[Deep], own_depth: u64, first: u64) -> (Self, Vec<Deep>) {
         let wires = || given.iter().filter(|wire| !wire.literal.is_constant());
         let mut depths: Vec<u64> = wires().map(|wire| wire.depth).collect();
         depths.sort_unstable();
@@ -195,8 +197,13 @@ impl Frame {
         (Frame { nodes: given.iter().map(|wire| wire.literal.number()).collect(), first, shifts }, within)
     }
 
+    /// Depths within the frame from which a shift to program depths applies, and the shift, in ascending order.
+    pub(crate) fn into_shifts(self) -> Vec<(u64, u64)> {
+        self.shifts
+    }
+
     /// Translates a wire of the instance to the program.
-    fn far(&self, wire: Deep) -> Deep {
+    pub(crate) fn far(&self, wire: Deep) -> Deep {
         if wire.literal.is_constant() {
             return wire;
         }
@@ -205,9 +212,14 @@ impl Frame {
             input if input <= inputs => self.nodes[input as usize - 1],
             gate => self.first + gate - inputs - 1,
         };
-        let shift = self.shifts.iter().rev().find(|(from, _)| *from <= wire.depth).map_or(0, |(_, shift)| *shift);
-        Deep { literal: Literal::of(node).invert_if(wire.literal.inverted()), depth: wire.depth + shift }
+        let depth = shifted(&self.shifts, wire.depth);
+        Deep { literal: Literal::of(node).invert_if(wire.literal.inverted()), depth }
     }
+}
+
+/// The depth in the program of a depth within a frame with these shifts.
+pub(crate) fn shifted(shifts: &[(u64, u64)], depth: u64) -> u64 {
+    depth + shifts.iter().rev().find(|(from, _)| *from <= depth).map_or(0, |(_, shift)| *shift)
 }
 
 #[cfg(test)]

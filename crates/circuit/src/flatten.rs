@@ -37,7 +37,10 @@ impl Program {
         Ok(flat)
     }
 
-    fn flat_circuit(&self) -> Result<Circuit, CircuitError> {
+    /// The input bits of the program, if one circuit may have its wires.
+    ///
+    /// *Errors*: as [`Program::flatten`].
+    pub(crate) fn check_flat_wires(&self) -> Result<u32, CircuitError> {
         let input_count: u64 = self.inputs().iter().map(|i| u64::from(i.port.width())).sum();
         let ids = (0..self.instance_count()).map(|i| crate::InstanceId(i as u32));
         let gate_count: u64 = ids.map(|id| self.component_of(id).circuit().gate_count() as u64).sum();
@@ -45,7 +48,11 @@ impl Program {
         if wires > Circuit::MAX_WIRES {
             return Err(CircuitError::TooManyWires { wires, limit: Circuit::MAX_WIRES });
         }
-        let mut flat = Flat { input_count: input_count as u32, gates: Vec::new(), constants: [None; 2] };
+        Ok(input_count as u32)
+    }
+
+    fn flat_circuit(&self) -> Result<Circuit, CircuitError> {
+        let mut flat = Flat { input_count: self.check_flat_wires()?, gates: Vec::new(), constants: [None; 2] };
         let mut next = 0..flat.input_count;
         let inputs = self.inputs().iter().map(|i| next.by_ref().take(i.port.width() as usize).collect());
         let mut walk = Walk::new(self, inputs.collect(), CONSTANTS);

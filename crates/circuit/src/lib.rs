@@ -44,7 +44,10 @@ pub use evaluate::{LANES, evaluate, evaluate_circuit, evaluate_lanes, evaluate_m
 pub use gate::{Gate, GateCounts, Wire};
 pub use literal::{Literal, NodeNumber};
 pub use program::{ComponentId, Input, InputId, InstanceId, Link, Output, Party, Program, Recipients, Source};
-pub use schedule::{AndOp, Operand, OutputWire, Schedule, Step, StoredParts, StoredSchedule, Windows, XorOp};
+pub use schedule::{
+    AndOp, Carried, GatePlace, LayerWalk, Layers, Operand, OutputWire, Schedule, Step, StoredParts, StoredSchedule,
+    Windows, XorOp,
+};
 pub use truth_table::TruthTable;
 pub use type_text::TypeError;
 pub use types::{Float, Port, Type};

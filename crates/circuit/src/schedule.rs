@@ -9,10 +9,12 @@
 //! sent, and stored runs and components of another order are never used. `components`, which has no order before it has a library,
 //! sends the numbers alone; servers of an agreement send one digest for all its programs.
 
+mod layers;
 mod stored;
 
 use std::ops::Range;
 
+pub use layers::{Carried, GatePlace, LayerWalk, Layers};
 pub use stored::{StoredParts, StoredSchedule};
 
 use crate::{
@@ -141,8 +143,8 @@ impl Schedule {
         if narrow.slot_count < wide.slot_count { narrow } else { wide }
     }
 
-    /// Schedules every AND gate as early as possible: the steps with AND gates are as many as the circuit's AND depth. Needs memory
-    /// for a whole layer of the circuit; meant for protocols in which every step is a message.
+    /// Schedules every AND gate as early as possible: the steps with AND gates are as many as the circuit's AND depth. [`Layers`] is the same order of a whole
+    /// program, without all its gates in memory.
     pub fn by_depth(circuit: &Circuit) -> Self {
         let folded = Folded::new(circuit);
         let order = folded.order(folded.nodes.len().max(1));
@@ -217,9 +219,14 @@ struct Part {
 
 impl Folded {
     fn new(circuit: &Circuit) -> Self {
+        Folded::given(circuit, (1..=circuit.input_count()).map(Literal::of).collect(), |_| true)
+    }
+
+    /// Folds a circuit whose inputs are equal, opposite or constant as these literals say. Outputs that are not needed become constants.
+    fn given(circuit: &Circuit, inputs: Vec<Literal>, is_needed: impl Fn(usize) -> bool) -> Self {
         let first_gate = 1 + circuit.input_count() as usize;
         let mut nodes = Vec::new();
-        let mut literal: Vec<Literal> = (1..=circuit.input_count()).map(Literal::of).collect();
+        let mut literal = inputs;
         literal.reserve_exact(circuit.gates().len());
         for gate in circuit.gates() {
             let folded = match *gate {
@@ -230,7 +237,9 @@ impl Folded {
             };
             literal.push(folded);
         }
-        let outputs: Vec<Literal> = circuit.outputs().iter().map(|w| literal[w.index()]).collect();
+        let output =
+            |(k, wire): (usize, &crate::Wire)| if is_needed(k) { literal[wire.index()] } else { Literal::FALSE };
+        let outputs: Vec<Literal> = circuit.outputs().iter().enumerate().map(output).collect();
         drop(literal);
         let live = Self::live(first_gate, &nodes, &outputs);
         Folded { first_gate, nodes, outputs, live, part: None }
@@ -393,11 +402,7 @@ impl Placement {
 
     fn run(mut self, folded: &Folded, order: &[(u32, u32)]) -> Schedule {
         self.place(folded, order);
-        let output = |&literal: &Literal| match literal.as_constant() {
-            Some(value) => OutputWire::Constant(value),
-            None => OutputWire::Slot(self.operand(literal)),
-        };
-        self.schedule.outputs = folded.outputs.iter().map(output).collect();
+        self.schedule.outputs = folded.outputs.iter().map(|output| self.output(*output)).collect();
         self.schedule.digest = self.order.finish(&folded.outputs);
         self.schedule
     }
@@ -441,6 +446,13 @@ impl Placement {
         // Release operands only now, so that no result of the batch overwrites one of them.
         for &(g, _) in batch {
             folded.nodes[g as usize].operands().into_iter().for_each(|o| self.read(o));
+        }
+    }
+
+    fn output(&self, literal: Literal) -> OutputWire {
+        match literal.as_constant() {
+            Some(value) => OutputWire::Constant(value),
+            None => OutputWire::Slot(self.operand(literal)),
         }
     }
 

@@ -40,7 +40,7 @@ impl Packed {
     pub(super) fn collect(bits: impl Iterator<Item = bool>, len: usize) -> Self {
         let mut packed = Packed::zeros(len);
         for (at, bit) in bits.take(len).enumerate() {
-            packed.words[at / 64] |= u64::from(bit) << (at % 64);
+            packed.set(at, bit);
         }
         packed
     }
@@ -63,6 +63,11 @@ impl Packed {
     /// Bit `at`.
     pub(super) fn get(&self, at: usize) -> bool {
         self.words[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Sets bit `at`, which was zero.
+    pub(super) fn set(&mut self, at: usize, bit: bool) {
+        self.words[at / 64] |= u64::from(bit) << (at % 64);
     }
 
     /// The `len` bits from bit `start` on, as a vector of its own.

@@ -47,7 +47,7 @@ fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) ->
         Phase::Build => 0,
         Phase::Online => {
             let per_gate = if triples { 2 } else { 3 };
-            let gates: u64 = plan.layers().map(|ands| per_gate * packed(ands)).sum();
+            let gates: u64 = plan.layers().counts().iter().map(|&ands| per_gate * packed(ands)).sum();
             RUN_ID_BYTES as u64 + gates + packed(plan.output_bits(to))
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn work(plan: &Plan, phase: Phase) -> Vec<(Operation, u64)> {
 
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let triples = plan.config().form == Form::Triples;
-    let layers = plan.layers().count() as u64;
+    let layers = plan.layers().counts().len() as u64;
     let is_silent = plan.source.is_silent();
     match phase {
         // For hello and seed; as sender of OTs twice, as receiver once. With a party before it, it waits at the end for the first silent OTs.

@@ -1,6 +1,6 @@
 //! Step 5: the gates, layer by layer.
 
-use garblet_circuit::{AndOp, Bits, Operand, OutputWire, Party};
+use garblet_circuit::{Bits, Carried, LayerWalk, Party};
 use garblet_net::PerPeer;
 use zeroize::Zeroizing;
 
@@ -11,11 +11,10 @@ use garblet_protocol::error::ProtocolError;
 use garblet_protocol::run_id::RunExchanges;
 use garblet_protocol::session::MeshSession;
 
-/// The shares of one party while it computes.
+/// The shares of one party while it computes, 0 or 1 each.
 pub(super) struct Evaluation<'p> {
     plan: &'p Plan,
-    /// A share per slot, 0 or 1.
-    slots: Zeroizing<Vec<u8>>,
+    walk: LayerWalk<'p, u8>,
     /// Set if this party inverts its share when a value is inverted: one party does.
     inverts: bool,
 }
@@ -23,9 +22,8 @@ pub(super) struct Evaluation<'p> {
 impl<'p> Evaluation<'p> {
     /// Begins with the shares of all inputs.
     pub(super) fn new(plan: &'p Plan, own: Party, inputs: &Bits) -> Self {
-        let mut slots = Zeroizing::new(vec![0; plan.schedule().slot_count()]);
-        slots.iter_mut().zip(inputs.iter()).for_each(|(slot, bit)| *slot = u8::from(bit));
-        Evaluation { plan, slots, inverts: own == Party(0) }
+        let walk = LayerWalk::new(plan.layers(), inputs.iter().map(u8::from).collect());
+        Evaluation { plan, walk, inverts: own == Party(0) }
     }
 
     /// Computes everything; returns the shares of all outputs, joined in program order.
@@ -35,87 +33,67 @@ impl<'p> Evaluation<'p> {
         exchanges: &mut RunExchanges,
         material: &Material,
     ) -> Result<Packed, ProtocolError> {
-        let schedule = self.plan.schedule();
-        let (mut xors, mut ands) = (schedule.xors(), schedule.ands());
-        let mut done = 0;
-        for step in schedule.steps() {
-            let (now, later) = xors.split_at(step.xors as usize);
-            for op in now {
-                self.slots[op.out as usize] = self.slots[op.a as usize] ^ self.slots[op.b as usize];
+        let (layers, inverts) = (self.plan.layers(), self.inverts);
+        let read = |(share, inverted): (u8, bool)| share ^ u8::from(inverted & inverts) == 1;
+        let (mut done, mut counts) = (0, layers.counts().iter());
+        loop {
+            let len = counts.next().copied().unwrap_or_default();
+            let (mut x, mut y, mut at) = (Packed::zeros(len), Packed::zeros(len), 0);
+            let and = |a, b, _| {
+                x.set(at, read(a));
+                y.set(at, read(b));
+                at += 1;
+            };
+            if !self.walk.next_layer(|a, b, _| a ^ b, and) {
+                break;
             }
-            xors = later;
-            let (layer, later) = ands.split_at(step.ands as usize);
-            ands = later;
-            if layer.is_empty() {
-                continue;
-            }
-            let (x, y) = self.gather(layer);
             let z = match material {
-                Material::Triples(triples) => self.multiply(session, exchanges, triples, done, &x, &y).await?,
+                Material::Triples(triples) => multiply(session, exchanges, triples, done, &x, &y, inverts).await?,
                 Material::BitOts(ots) => multiply_by_ot(session, exchanges, ots, done, &x, &y).await?,
             };
-            layer.iter().enumerate().for_each(|(k, op)| self.slots[op.out as usize] = u8::from(z.get(k)));
-            done += layer.len();
+            let mut results = (0..len).map(|at| u8::from(z.get(at)));
+            self.walk.finish_layer(|| results.next().unwrap_or_default());
+            done += len;
             session.advance(done as u64, self.plan.and_count() as u64);
         }
-        let outputs = schedule.outputs();
-        Ok(Packed::collect(outputs.iter().map(|wire| self.output(*wire) == 1), outputs.len()))
+        let output = |output| match output {
+            Carried::Wire(share, inverted) => read((share, inverted)),
+            Carried::Constant(value) => value & inverts,
+        };
+        Ok(Packed::collect(self.walk.outputs().map(output), layers.output_bits()))
     }
+}
 
-    fn read(&self, operand: Operand) -> u8 {
-        self.slots[operand.slot()] ^ u8::from(operand.inverted() & self.inverts)
+/// One message to everybody: `d = x + a`, `e = y + b`; the product is `c + d b + e a + d e`, whose last term one party adds.
+async fn multiply(
+    session: &mut MeshSession,
+    exchanges: &mut RunExchanges,
+    triples: &Triples,
+    at: usize,
+    x: &Packed,
+    y: &Packed,
+    inverts: bool,
+) -> Result<Packed, ProtocolError> {
+    let len = x.len();
+    let [a, b, mut z] = [&triples.a, &triples.b, &triples.c].map(|bits| bits.slice(at, len));
+    let (mut d, mut e) = (x.clone(), y.clone());
+    d.add(&a);
+    e.add(&b);
+    let message = [d.as_bytes(), e.as_bytes()].concat();
+    let mut incoming = session.mesh().per_peer(|_| vec![0; message.len()]);
+    let outgoing = session.mesh().per_peer(|_| &message);
+    exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
+    for (peer, bytes) in incoming.iter() {
+        let (theirs_d, theirs_e) = halves(peer, bytes, len)?;
+        d.add(&theirs_d);
+        e.add(&theirs_e);
     }
-
-    fn output(&self, wire: OutputWire) -> u8 {
-        match wire {
-            OutputWire::Slot(operand) => self.read(operand),
-            OutputWire::Constant(value) => u8::from(value & self.inverts),
-        }
+    let both = if inverts { u64::MAX } else { 0 };
+    let opened = d.words().iter().zip(e.words());
+    for ((z, (d, e)), (a, b)) in z.words_mut().iter_mut().zip(opened).zip(a.words().iter().zip(b.words())) {
+        *z ^= d & b ^ e & a ^ d & e & both;
     }
-
-    /// The shares of both operands of a layer's gates.
-    fn gather(&self, layer: &[AndOp]) -> (Packed, Packed) {
-        let (mut x, mut y) = (Packed::zeros(layer.len()), Packed::zeros(layer.len()));
-        for ((ops, x), y) in layer.chunks(64).zip(x.words_mut()).zip(y.words_mut()) {
-            for (k, op) in ops.iter().enumerate() {
-                *x |= u64::from(self.read(op.a)) << k;
-                *y |= u64::from(self.read(op.b)) << k;
-            }
-        }
-        (x, y)
-    }
-
-    /// One message to everybody: `d = x + a`, `e = y + b`; the product is `c + d b + e a + d e`.
-    async fn multiply(
-        &self,
-        session: &mut MeshSession,
-        exchanges: &mut RunExchanges,
-        triples: &Triples,
-        at: usize,
-        x: &Packed,
-        y: &Packed,
-    ) -> Result<Packed, ProtocolError> {
-        let len = x.len();
-        let [a, b, mut z] = [&triples.a, &triples.b, &triples.c].map(|bits| bits.slice(at, len));
-        let (mut d, mut e) = (x.clone(), y.clone());
-        d.add(&a);
-        e.add(&b);
-        let message = [d.as_bytes(), e.as_bytes()].concat();
-        let mut incoming = session.mesh().per_peer(|_| vec![0; message.len()]);
-        let outgoing = session.mesh().per_peer(|_| &message);
-        exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
-        for (peer, bytes) in incoming.iter() {
-            let (theirs_d, theirs_e) = halves(peer, bytes, len)?;
-            d.add(&theirs_d);
-            e.add(&theirs_e);
-        }
-        let both = if self.inverts { u64::MAX } else { 0 };
-        let opened = d.words().iter().zip(e.words());
-        for ((z, (d, e)), (a, b)) in z.words_mut().iter_mut().zip(opened).zip(a.words().iter().zip(b.words())) {
-            *z ^= d & b ^ e & a ^ d & e & both;
-        }
-        Ok(z)
-    }
+    Ok(z)
 }
 
 /// Multiplies with each peer, in both directions: the one with `x` sends `x + s`, the other sends `p_(x + s) + r` for `x = 0` and

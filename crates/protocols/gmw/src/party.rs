@@ -45,7 +45,7 @@ impl JointParty for GmwParty {
     }
 
     fn schedule(plan: &Plan) -> ScheduleDigest {
-        plan.schedule().digest()
+        plan.layers().digest()
     }
 
     fn parties(plan: &Plan) -> u16 {

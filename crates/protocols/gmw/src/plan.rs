@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Circuit, Party, Program, Schedule};
+use garblet_circuit::{Layers, Party, Program};
 use garblet_ot::{LpnSet, PAD_BITS, Width};
 
 use super::NAME;
@@ -46,10 +46,10 @@ impl Config {
     }
 }
 
-/// A program made ready for `gmw`: flattened, and scheduled by AND depth.
+/// A program made ready for `gmw`: with its gates by AND depth.
 pub struct Plan {
     program: Arc<Program>,
-    schedule: Arc<Schedule>,
+    layers: Arc<Layers>,
     config: Config,
     parties: u16,
     /// The source of OTs.
@@ -57,21 +57,25 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Checks that this number of parties can run the program, and makes its schedule.
+    /// Checks that this number of parties can run the program, and orders its gates.
     ///
     /// *Errors*: fewer than two parties or more than [`PARTIES_MAX`]; an owner or recipient who is none of them; a program too
     /// large to be one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         party_io::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
-        let schedule = Arc::new(Schedule::by_depth(&flat_circuit(&program)?));
-        let source = config.source(schedule.ands().len());
-        Ok(Plan { program, schedule, config, parties, source })
+        let layers = Layers::new(&program).map_err(|error| ProtocolError::Unsupported {
+            protocol: NAME,
+            program: program.name().into(),
+            reason: error.to_string(),
+        })?;
+        let source = config.source(layers.and_count());
+        Ok(Plan { program, layers: Arc::new(layers), config, parties, source })
     }
 
-    /// The same program with other parameters, by the same schedule.
+    /// The same program with other parameters, in the same order.
     pub fn otherwise(&self, config: Config) -> Self {
-        let (program, schedule) = (self.program.clone(), self.schedule.clone());
-        Plan { source: config.source(self.and_count()), program, schedule, config, parties: self.parties }
+        let (program, layers) = (self.program.clone(), self.layers.clone());
+        Plan { source: config.source(self.and_count()), program, layers, config, parties: self.parties }
     }
 
     /// The program.
@@ -79,9 +83,9 @@ impl Plan {
         &self.program
     }
 
-    /// The flattened program's schedule: each step with AND gates is a layer.
-    pub fn schedule(&self) -> &Schedule {
-        &self.schedule
+    /// The program's gates by AND depth.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
     }
 
     /// The parameters.
@@ -96,12 +100,7 @@ impl Plan {
 
     /// AND gates that are computed.
     pub fn and_count(&self) -> usize {
-        self.schedule.ands().len()
-    }
-
-    /// AND gates of each layer, in order.
-    pub fn layers(&self) -> impl Iterator<Item = usize> + '_ {
-        self.schedule.steps().iter().map(|step| step.ands as usize).filter(|&ands| ands > 0)
+        self.layers.and_count()
     }
 
     /// Output bits that a party learns.
@@ -113,14 +112,4 @@ impl Plan {
     pub fn security(&self) -> Security {
         Security { computational_bits: PAD_BITS, ..Security::default() }
     }
-}
-
-/// The program as one circuit.
-fn flat_circuit(program: &Program) -> Result<Circuit, ProtocolError> {
-    let flat = program.flatten().map_err(|error| ProtocolError::Unsupported {
-        protocol: NAME,
-        program: program.name().into(),
-        reason: error.to_string(),
-    })?;
-    Ok(flat.circuit().clone())
 }

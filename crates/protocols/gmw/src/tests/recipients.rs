@@ -63,7 +63,7 @@ impl Coalition for Case {
 
     fn online_bytes(&self, _from: Party, to: Party) -> usize {
         let vectors = if self.plan.config().form == Form::Triples { 2 } else { 3 };
-        let gates: usize = self.plan.layers().map(|ands| vectors * Packed::byte_len(ands)).sum();
+        let gates: usize = self.plan.layers().counts().iter().map(|ands| vectors * Packed::byte_len(*ands)).sum();
         gates + Packed::byte_len(self.plan.output_bits(to))
     }
 }
