@@ -171,26 +171,24 @@ impl Frame {
         depths.sort_unstable();
         depths.dedup();
         let (mut shifts, mut last, mut near_last) = (Vec::new(), 0, 0);
-        let near: HashMap<u64, u64> = depths
-            .iter()
-            .enumerate()
-            .map(|(k, &depth)| {
-                let gap = if k == 0 { 0 } else { (depth - last).min(own_depth + 1) };
-                let near = near_last + gap;
-                if shifts.last().is_none_or(|&(_, shift)| shift != depth - near) {
-                    shifts.push((near, depth - near));
-                }
-                (last, near_last) = (depth, near);
-                (depth, near)
-            })
-            .collect();
-        let mut seen: HashMap<u64, u64> = HashMap::with_capacity(given.len());
+        let near = depths.iter().enumerate().map(|(k, &depth)| {
+            let gap = if k == 0 { 0 } else { (depth - last).min(own_depth + 1) };
+            let near = near_last + gap;
+            if shifts.last().is_none_or(|&(_, shift)| shift != depth - near) {
+                shifts.push((near, depth - near));
+            }
+            (last, near_last) = (depth, near);
+            near
+        });
+        let near: Vec<u64> = near.collect();
+        let near_of = |depth| near[depths.partition_point(|of| *of < depth)];
+        let first_of = first_of_each(given);
         let within = given.iter().enumerate().map(|(at, wire)| match wire.literal.is_constant() {
             true => *wire,
             false => {
-                let node = *seen.entry(wire.literal.number()).or_insert(1 + at as u64);
+                let node = 1 + first_of.get(at).copied().unwrap_or(at) as u64;
                 let literal = Literal::of(node).invert_if(wire.literal.inverted());
-                Deep { literal, depth: near[&wire.depth] }
+                Deep { literal, depth: near_of(wire.depth) }
             }
         });
         let within = within.collect();
@@ -217,9 +215,26 @@ impl Frame {
     }
 }
 
+/// The place of the first wire of each wire's node; none if every wire is of a node of its own.
+fn first_of_each(wires: &[Deep]) -> Vec<usize> {
+    let numbers = || wires.iter().map(|wire| wire.literal.number());
+    // As wires of one source are, as a rule.
+    if numbers().is_sorted_by(|a, b| a < b) {
+        return Vec::new();
+    }
+    let mut order: Vec<(u64, usize)> = numbers().enumerate().map(|(at, number)| (number, at)).collect();
+    order.sort_unstable();
+    let mut first = vec![0; wires.len()];
+    for of_node in order.chunk_by(|a, b| a.0 == b.0) {
+        of_node.iter().for_each(|(_, at)| first[*at] = of_node[0].1);
+    }
+    first
+}
+
 /// The depth in the program of a depth within a frame with these shifts.
 pub(crate) fn shifted(shifts: &[(u64, u64)], depth: u64) -> u64 {
-    depth + shifts.iter().rev().find(|(from, _)| *from <= depth).map_or(0, |(_, shift)| *shift)
+    let at = shifts.partition_point(|(from, _)| *from <= depth);
+    depth + shifts[..at].last().map_or(0, |(_, shift)| *shift)
 }
 
 #[cfg(test)]

@@ -219,12 +219,14 @@ struct Part {
 
 impl Folded {
     fn new(circuit: &Circuit) -> Self {
-        Folded::given(circuit, (1..=circuit.input_count()).map(Literal::of).collect(), |_| true)
+        let inputs: Vec<Literal> = (1..=circuit.input_count()).map(Literal::of).collect();
+        let first_gate = 1 + inputs.len();
+        Folded::given(circuit, inputs, first_gate, |_| true)
     }
 
-    /// Folds a circuit whose inputs are equal, opposite or constant as these literals say. Outputs that are not needed become constants.
-    fn given(circuit: &Circuit, inputs: Vec<Literal>, is_needed: impl Fn(usize) -> bool) -> Self {
-        let first_gate = 1 + circuit.input_count() as usize;
+    /// Folds a circuit whose inputs are equal, opposite or constant as these literals say, of nodes before the first gate. Outputs that are not needed become
+    /// constants.
+    fn given(circuit: &Circuit, inputs: Vec<Literal>, first_gate: usize, is_needed: impl Fn(usize) -> bool) -> Self {
         let mut nodes = Vec::new();
         let mut literal = inputs;
         literal.reserve_exact(circuit.gates().len());
@@ -344,11 +346,15 @@ impl Folded {
     }
 }
 
-/// Sorts gates stably by a key of each gate, in time linear in the number of gates and the range of the keys. The range is at
-/// most about the length of a window.
+/// Sorts gates stably by a key of each gate, in time linear in their number where the range of the keys is about that, as in a window of a circuit.
 fn sorted_by(gates: Vec<[u32; 3]>, number: impl Fn([u32; 3]) -> u32) -> Vec<[u32; 3]> {
     let numbers = || gates.iter().map(|&gate| number(gate));
     let (Some(least), Some(most)) = (numbers().min(), numbers().max()) else { return gates };
+    if (most - least) as usize / 4 > gates.len() {
+        let mut sorted = gates;
+        sorted.sort_by_key(|gate| number(*gate));
+        return sorted;
+    }
     let mut places = vec![0; (most - least) as usize + 2];
     numbers().for_each(|number| places[(number - least) as usize + 1] += 1);
     let mut sum = 0;
@@ -384,18 +390,29 @@ struct Placement {
 }
 
 impl Placement {
+    /// All inputs have the first slots, in order.
     fn new(folded: &Folded, tuning: &[u64]) -> Self {
+        Placement::of_inputs(folded, tuning, 1..folded.first_gate)
+    }
+
+    /// These input nodes have the first slots, in this order; gates read no others.
+    fn of_inputs(folded: &Folded, tuning: &[u64], inputs: impl Iterator<Item = usize>) -> Self {
         let mut readers = folded.readers();
         for literal in folded.outputs.iter().filter(|l| !l.is_constant()) {
             // A reader that never finishes keeps outputs until the end.
             readers[literal.node()] += 1;
         }
-        let input_count = folded.first_gate as u32 - 1;
         let mut slot = vec![u32::MAX; folded.live.len()];
-        for (i, s) in slot[1..folded.first_gate].iter_mut().enumerate() {
-            *s = i as u32;
+        let mut free = Vec::new();
+        let mut input_count = 0;
+        for node in inputs {
+            slot[node] = input_count;
+            if readers[node] == 0 {
+                free.push(input_count);
+            }
+            input_count += 1;
         }
-        let free = (0..input_count).rev().filter(|&i| readers[1 + i as usize] == 0).collect();
+        free.reverse();
         let schedule = Schedule { input_count, slot_count: input_count, ..Schedule::default() };
         Placement { slot, readers, free, schedule, order: OrderEncoder::new(tuning) }
     }

@@ -20,7 +20,7 @@ use crate::{
     program::{InstanceId, Source},
 };
 use class::{Class, Numbers};
-use folds::{Fold, Folded, Folds};
+use folds::{Folded, Folds};
 use sources::{Sources, for_each_linked};
 
 /// Marks an instance of which no output is needed.
@@ -54,7 +54,8 @@ struct Place {
 impl Layers {
     /// Orders a program's gates.
     ///
-    /// *Cost*: memory for the gates of all classes, and some bytes for each instance and link; time as for an evaluation.
+    /// *Cost*: memory for the gates and wires of all classes and some bytes for each instance and link; time as for an evaluation. Where no two instances are
+    /// alike, that is as much as for [`Schedule::by_depth`](crate::Schedule::by_depth).
     ///
     /// *Errors*: more wires than a circuit may have.
     ///
@@ -62,22 +63,22 @@ impl Layers {
     /// If gates of a circuit are not in memory.
     pub fn new(program: &Program) -> Result<Self, CircuitError> {
         let input_bits = program.check_flat_wires()? as usize;
-        let Folds { folds, instances, shifts, firsts, outputs } = Folds::of(program);
+        let mut folds = Folds::of(program);
         let mut layers = Layers {
             classes: Vec::new(),
-            shifts,
-            places: Vec::with_capacity(instances.len()),
+            shifts: std::mem::take(&mut folds.shifts),
+            places: Vec::with_capacity(folds.instances.len()),
             sources: Sources::default(),
-            outputs: outputs.iter().map(|wire| wire.literal).collect(),
+            outputs: folds.outputs.iter().map(|wire| wire.literal).collect(),
             input_bits,
             slot_count: 0,
             counts: Vec::new(),
             and_count: 0,
             digest: ScheduleDigest::default(),
         };
-        let numbers = layers.place(program, &folds, &instances);
-        drop((folds, instances));
-        layers.sources = Sources::of(program, &layers.classes, &mut layers.places);
+        let numbers = layers.place(program, &folds);
+        let firsts = std::mem::take(&mut folds.firsts);
+        drop(folds);
         layers.count(&numbers, &firsts);
         Ok(layers)
     }
@@ -117,40 +118,45 @@ impl Layers {
         crate::depth::shifted(&self.shifts[shifts as usize], depth.into())
     }
 
-    /// Chooses the class of every instance, from the last to the first: what is needed of an instance follows from those after it. Returns the numbers of the
-    /// gates of each class.
-    fn place(&mut self, program: &Program, folds: &[Fold], instances: &[Folded]) -> Vec<Numbers> {
+    /// Chooses the class of every instance, from the last to the first: what is needed of an instance follows from those after it. Then finds where what
+    /// they read comes from. Returns the numbers of the gates of each class.
+    fn place(&mut self, program: &Program, folds: &Folds) -> Vec<Numbers> {
         let mut needed = Needed::new(program);
         for link in program.outputs().iter().flat_map(|output| &output.links) {
             if let Source::Instance(id) = link.source {
                 needed.mark(id, link.start..link.start + link.len);
             }
         }
-        let mut known: HashMap<(u32, Box<[u64]>), u32> = HashMap::new();
+        let mut known: HashMap<(u32, Vec<u64>), u32> = HashMap::new();
         let mut numbers = Vec::new();
-        for (at, id) in instances.iter().enumerate().rev() {
+        for (at, Folded { fold, shifts }) in folds.instances.iter().enumerate().rev() {
             let instance = InstanceId(at as u32);
-            let Some(outputs) = needed.of(program, instance) else {
+            let Some([computed, passed]) = needed.of(program, folds, instance) else {
                 self.places.push(Place { class: UNUSED, shifts: 0, readers: 0 });
                 continue;
             };
-            let class = *known.entry((id.fold, outputs)).or_insert_with_key(|(fold, outputs)| {
-                let fold = &folds[*fold as usize];
-                let circuit = program.components()[fold.component as usize].circuit();
-                let (class, of_gates) = Class::new(circuit, fold, |k| outputs[k / 64] >> (k % 64) & 1 == 1);
+            let class = *known.entry((*fold, bits(&computed))).or_insert_with_key(|(fold, outputs)| {
+                let circuit = program.component_of(instance).circuit();
+                let is_needed = |k: usize| outputs.get(k / 64).is_some_and(|word| word >> (k % 64) & 1 == 1);
+                let (class, of_gates) = Class::new(circuit, folds, *fold, is_needed);
                 self.classes.push(class);
                 numbers.push(of_gates);
                 self.classes.len() as u32 - 1
             });
-            let inputs = &self.classes[class as usize].read;
-            for_each_linked(program.instance_links(instance), inputs, |_, source, wire| {
+            let reads = reads(&self.classes[class as usize], passed);
+            for_each_linked(program.instance_links(instance), &reads, |_, source, wire| {
                 if let Source::Instance(id) = source {
                     needed.mark(id, wire..wire + 1);
                 }
             });
-            self.places.push(Place { class, shifts: id.shifts, readers: 0 });
+            self.places.push(Place { class, shifts: *shifts, readers: 0 });
         }
         self.places.reverse();
+        let classes = &self.classes;
+        self.sources = Sources::of(program, classes, &mut self.places, |instance, class| {
+            let [_, passed] = needed.of(program, folds, InstanceId(instance)).unwrap_or_default();
+            reads(&classes[class as usize], passed)
+        });
         numbers
     }
 
@@ -214,16 +220,38 @@ impl Needed {
         }
     }
 
-    /// The outputs of an instance that are needed, a bit each; `None` if none are.
-    fn of(&self, program: &Program, id: InstanceId) -> Option<Box<[u64]>> {
-        let (start, width) = (self.starts[id.0 as usize], u64::from(program.component_of(id).output_width()));
-        let mut words = vec![0; width.div_ceil(64) as usize];
-        for k in 0..width {
-            let at = start + k;
-            words[(k / 64) as usize] |= (self.bits[(at / 64) as usize] >> (at % 64) & 1) << (k % 64);
+    /// The outputs of an instance that are needed and computed, and the inputs that are needed and passed on; `None` if nothing is needed.
+    fn of(&self, program: &Program, folds: &Folds, id: InstanceId) -> Option<[Vec<u32>; 2]> {
+        let (start, width) = (self.starts[id.0 as usize], program.component_of(id).output_width());
+        let is_needed = |output: &u32| {
+            let at = start + u64::from(*output);
+            self.bits[(at / 64) as usize] >> (at % 64) & 1 == 1
+        };
+        let [mut computed, mut passed] = [Vec::new(), Vec::new()];
+        for output in (0..width).filter(is_needed) {
+            match folds.passed(folds.instances[id.0 as usize].fold, output as usize) {
+                Some(input) => passed.push(input),
+                None => computed.push(output),
+            }
         }
-        words.iter().any(|word| *word != 0).then(|| words.into())
+        (computed.len() + passed.len() > 0).then_some([computed, passed])
     }
+}
+
+/// Numbers in ascending order as bits of words, as few as there can be.
+fn bits(numbers: &[u32]) -> Vec<u64> {
+    let mut words = vec![0; numbers.last().map_or(0, |last| *last as usize / 64 + 1)];
+    numbers.iter().for_each(|number| words[*number as usize / 64] |= 1 << (number % 64));
+    words
+}
+
+/// The inputs of an instance that gates read or that are passed on, in ascending order.
+fn reads(class: &Class, passed: Vec<u32>) -> Vec<u32> {
+    let mut reads = passed;
+    reads.extend(&class.inputs);
+    reads.sort_unstable();
+    reads.dedup();
+    reads
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     super::{AndOp, Folded, Placement, Schedule, XorOp},
-    folds::Fold,
+    folds::Folds,
 };
 use crate::{Circuit, literal::Literal};
 
@@ -12,10 +12,8 @@ use crate::{Circuit, literal::Literal};
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) events: Vec<Event>,
-    /// Inputs that gates read, in ascending order within an event. Input `k` has slot `k`.
+    /// Inputs that gates read, in ascending order within an event. The first has slot 0, and so on.
     pub(super) inputs: Vec<u32>,
-    /// Inputs that gates read or that are passed on, in ascending order.
-    pub(super) read: Vec<u32>,
     pub(super) xors: Vec<XorOp>,
     pub(super) ands: Vec<AndOp>,
     pub(super) outputs: Vec<Output>,
@@ -46,7 +44,7 @@ pub(super) struct Event {
     pub(super) ands_end: u32,
 }
 
-/// The numbers of the nodes of a class's gates, as they are computed. The inputs are the first nodes, from 1 on.
+/// The numbers of the nodes of a class's gates, as they are computed. The inputs that gates may read are the first nodes, from 1 on.
 #[derive(Default)]
 pub(super) struct Numbers {
     pub(super) xors: Vec<u32>,
@@ -54,22 +52,34 @@ pub(super) struct Numbers {
 }
 
 impl Class {
-    /// The class of a circuit's fold of which an output is needed if `is_needed`.
-    pub(super) fn new(circuit: &Circuit, fold: &Fold, is_needed: impl Fn(usize) -> bool) -> (Self, Numbers) {
-        let given = fold.near.iter().map(|wire| match wire.literal.as_constant() {
-            Some(value) => Literal::constant(value),
-            None => Literal::of(wire.literal.number() as u32).invert_if(wire.literal.inverted()),
-        });
-        let is_computed = |output| is_needed(output) && fold.passed(output).is_none();
-        let folded = Folded::given(circuit, given.collect(), is_computed);
-        let first_gate = folded.first_gate;
+    /// The class of a fold of which a computed output is needed if `is_needed`.
+    pub(super) fn new(
+        circuit: &Circuit,
+        folds: &Folds,
+        number: u32,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> (Self, Numbers) {
+        let fold = &folds.folds[number as usize];
+        let used = &folds.body(fold.component).used;
+        // No gate reads the others.
+        let mut given = vec![Literal::FALSE; circuit.input_count() as usize];
+        for (input, wire) in used.iter().zip(&fold.near) {
+            given[*input as usize] = match wire.literal.as_constant() {
+                Some(value) => Literal::constant(value),
+                None => Literal::of(wire.literal.number() as u32).invert_if(wire.literal.inverted()),
+            };
+        }
+        let first_gate = 1 + used.len();
+        let is_computed = |output| is_needed(output) && folds.passed(number, output).is_none();
+        let folded = Folded::given(circuit, given, first_gate, is_computed);
         let mut depths = vec![(0, 0); first_gate + folded.nodes.len()];
         depths[1..first_gate].iter_mut().zip(&fold.near).for_each(|(depth, wire)| depth.0 = wire.depth as u32);
         let mut order = Vec::with_capacity(folded.nodes.len());
         folded.order_window(0..folded.nodes.len(), 0, &mut depths, &mut order);
         let mut inputs = first_reads(&folded, &order);
         inputs.sort_unstable();
-        let (mut placement, mut numbers) = (Placement::new(&folded, &[]), Numbers::default());
+        let slots = inputs.iter().map(|(_, input)| 1 + *input as usize);
+        let (mut placement, mut numbers) = (Placement::of_inputs(&folded, &[], slots), Numbers::default());
         let (mut events, mut inputs_end, mut left) = (Vec::new(), 0, &order[..]);
         // The XOR gates of a depth have its double as their key, the AND gates one more.
         while let Some(depth) = left.first().map(|(_, key)| key / 2) {
@@ -89,22 +99,15 @@ impl Class {
             events.push(Event { depth, inputs_end: inputs_end as u32, xors_end, ands_end });
         }
         let mut kept = Kept::default();
-        let output = |(k, literal): (usize, &Literal)| match fold.passed(k).filter(|_| is_needed(k)) {
+        let output = |(k, literal): (usize, &Literal)| match folds.passed(number, k) {
             Some(input) => Output::Passed(input),
             None if literal.is_constant() => Output::None,
             None => Output::Kept(kept.place(placement.slot[literal.node()])),
         };
-        let outputs: Vec<Output> = folded.outputs.iter().enumerate().map(output).collect();
-        let inputs: Vec<u32> = inputs.into_iter().map(|(_, input)| input).collect();
-        let passed = outputs.iter().filter_map(|output| match output {
-            Output::Passed(input) => Some(*input),
-            _ => None,
-        });
-        let mut read: Vec<u32> = inputs.iter().copied().chain(passed).collect();
-        read.sort_unstable();
-        read.dedup();
+        let outputs = folded.outputs.iter().enumerate().map(output).collect();
+        let inputs = inputs.into_iter().map(|(_, input)| used[input as usize]).collect();
         let Schedule { slot_count, xors, ands, .. } = placement.schedule;
-        (Class { events, inputs, read, xors, ands, outputs, slot_count, kept: kept.slots }, numbers)
+        (Class { events, inputs, xors, ands, outputs, slot_count, kept: kept.slots }, numbers)
     }
 
     /// The event with this number, and the one before.
@@ -114,7 +117,7 @@ impl Class {
     }
 }
 
-/// The depth at which a gate reads each input for the first time; inputs that no gate reads are left out.
+/// The depth at which a gate reads each used input for the first time; those that no gate reads are left out.
 fn first_reads(folded: &Folded, order: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut first = vec![u32::MAX; folded.first_gate];
     for &(gate, key) in order {

@@ -39,7 +39,14 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Finds all sources, and counts what is read of each instance.
-    pub(super) fn of(program: &Program, classes: &[Class], places: &mut [Place]) -> Self {
+    ///
+    /// `reads` returns the inputs of an instance of a class that gates read or that are passed on, in ascending order.
+    pub(super) fn of(
+        program: &Program,
+        classes: &[Class],
+        places: &mut [Place],
+        reads: impl Fn(u32, u32) -> Vec<u32>,
+    ) -> Self {
         let mut start = 0;
         let starts: Vec<u32> = program
             .inputs()
@@ -55,7 +62,7 @@ impl Sources {
                 let class = &classes[places[instance].class as usize];
                 for_each_linked(
                     program.instance_links(InstanceId(instance as u32)),
-                    &class.read,
+                    &reads(instance as u32, places[instance].class),
                     |input, source, wire| {
                         if let Some(from) = sources.origin(&starts, classes, places, source, wire) {
                             sources.push(instance, input, from);
@@ -132,15 +139,15 @@ impl Sources {
         (at < run.len).then_some(Origin { wire: run.from.wire + at, ..run.from })
     }
 
-    /// Calls a function for each of these inputs of an instance, which are in ascending order and not constant.
-    pub(super) fn for_each(&self, instance: u32, inputs: &[u32], mut each: impl FnMut(u32, Origin)) {
-        let (mut runs, mut inputs) = (self.of_instance(instance as usize), inputs);
-        while let Some(first) = inputs.first() {
+    /// Calls a function for each of these inputs of an instance, which are in ascending order and not constant, with its place among them.
+    pub(super) fn for_each(&self, instance: u32, inputs: &[u32], mut each: impl FnMut(usize, Origin)) {
+        let (mut runs, mut at) = (self.of_instance(instance as usize), 0);
+        while let Some(first) = inputs.get(at) {
             runs = &runs[runs.partition_point(|run| run.to + run.len <= *first)..];
             let Some(Run { to, len, from }) = runs.first() else { return };
-            let (now, later) = inputs.split_at(inputs.partition_point(|input| *input < to + len));
-            now.iter().for_each(|input| each(*input, Origin { wire: from.wire + input - to, ..*from }));
-            inputs = later;
+            let end = at + inputs[at..].partition_point(|input| *input < to + len);
+            (at..end).for_each(|k| each(k, Origin { wire: from.wire + inputs[k] - to, ..*from }));
+            at = end;
         }
     }
 }

@@ -115,6 +115,29 @@ fn instances_that_are_alike_have_one_class() {
 }
 
 #[test]
+fn wires_that_are_passed_on_take_no_slots() {
+    let rng = &mut StdRng::seed_from_u64(2);
+    // An array that moves on by one place, where the AND of the first two comes in at the end.
+    let width = 100;
+    let outputs = (1..width).chain([width]).map(crate::Wire).collect();
+    let circuit = crate::Circuit::new(width, vec![crate::Gate::And(crate::Wire(0), crate::Wire(1))], outputs);
+    let port = |name: &str| vec![Port::new(name, Type::Bits(width))];
+    let component = Component::new("c", port("a"), port("b"), circuit.expect("in order")).expect("fits");
+    let mut program = Program::new("round");
+    let id = program.add_component(component);
+    let x = program.add_input(Port::new("x", Type::Bits(width)), Party(0)).expect("new");
+    let mut link = program.input_link(x);
+    for _ in 0..250 {
+        let instance = program.add_instance(id, &[link]).expect("fits");
+        link = program.instance_link(instance);
+    }
+    program.add_output(Port::new("y", Type::Bits(width)), Recipients::All, vec![link]).expect("fits");
+    let layers = check(&program, rng);
+    assert!(layers.classes.len() <= 5, "{}", layers.classes.len());
+    assert!(layers.slot_count() <= 5 * width as usize, "{}", layers.slot_count());
+}
+
+#[test]
 fn programs_too_large_for_one_circuit_are_refused_as_before() {
     let circuit = crate::Circuit::new(1, vec![crate::Gate::Not(crate::Wire(0)); 1 << 16], vec![]).expect("in order");
     let component = Component::new("large", vec![Port::new("a", Type::Bool)], vec![], circuit).expect("fits");

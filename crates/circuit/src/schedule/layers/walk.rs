@@ -1,6 +1,9 @@
 //! A walk over a program's layers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
 
 use zeroize::{Zeroize, Zeroizing};
 
@@ -20,7 +23,7 @@ pub struct LayerWalk<'a, V: Zeroize> {
     /// Where every instance stands.
     seats: Vec<Seat>,
     /// The first slots of places that are free, by their length.
-    free: HashMap<u32, Vec<u32>>,
+    free: HashMap<u32, Vec<usize>>,
     /// Instances, each with the number of its next event, by depth.
     waiting: BTreeMap<u64, Vec<(u32, u32)>>,
     /// The events of this layer.
@@ -31,7 +34,7 @@ pub struct LayerWalk<'a, V: Zeroize> {
 #[derive(Clone, Copy)]
 struct Seat {
     /// Its first slot.
-    start: u32,
+    start: usize,
     /// The wires that others will read.
     readers: u32,
     /// Set when all its gates are computed: it has slots for its outputs alone.
@@ -124,8 +127,8 @@ impl<'a, V: Copy + Default + Zeroize> LayerWalk<'a, V> {
         if number == 0 {
             self.seats[instance as usize].start = self.take_slots(class.slot_count);
         }
-        self.take_inputs(instance, &class.inputs[before.inputs_end as usize..event.inputs_end as usize]);
-        let start = self.seats[instance as usize].start as usize;
+        self.take_inputs(instance, class, before.inputs_end as usize..event.inputs_end as usize);
+        let start = self.seats[instance as usize].start;
         let slots = &mut self.slots[start..start + class.slot_count as usize];
         let place = |gate| GatePlace { instance, class: class_number, gate };
         for gate in before.xors_end..event.xors_end {
@@ -148,7 +151,7 @@ impl<'a, V: Copy + Default + Zeroize> LayerWalk<'a, V> {
             let (event, before) = class.event(number);
             let start = self.seats[instance as usize].start;
             for op in &class.ands[before.ands_end as usize..event.ands_end as usize] {
-                self.slots[(start + op.out) as usize] = result();
+                self.slots[start + op.out as usize] = result();
             }
             match class.events.get(number as usize + 1) {
                 Some(next) => {
@@ -166,7 +169,7 @@ impl<'a, V: Copy + Default + Zeroize> LayerWalk<'a, V> {
         if readers > 0 {
             let start = self.take_slots(class.kept.len() as u32);
             for (to, from) in (start..).zip(&class.kept) {
-                self.slots[to as usize] = self.slots[(begin + from) as usize];
+                self.slots[to] = self.slots[begin + *from as usize];
             }
             self.seats[instance as usize] = Seat { start, readers, has_ended: true };
         }
@@ -193,26 +196,26 @@ impl<'a, V: Copy + Default + Zeroize> LayerWalk<'a, V> {
         }
         let Seat { start, has_ended, .. } = self.seats[instance as usize];
         let slot = if has_ended { wire } else { self.class(instance).kept[wire as usize] };
-        self.slots[(start + slot) as usize]
+        self.slots[start + slot as usize]
     }
 
     fn class(&self, instance: u32) -> &'a Class {
         &self.layers.classes[self.layers.places[instance as usize].class as usize]
     }
 
-    fn take_slots(&mut self, count: u32) -> u32 {
+    fn take_slots(&mut self, count: u32) -> usize {
         self.free.get_mut(&count).and_then(Vec::pop).unwrap_or_else(|| {
             let start = self.slots.len();
             self.slots.resize(start + count as usize, V::default());
-            start as u32
+            start
         })
     }
 
-    /// Copies these inputs of an instance from where they are.
-    fn take_inputs(&mut self, instance: u32, inputs: &[u32]) {
-        let (layers, start) = (self.layers, self.seats[instance as usize].start);
-        layers.sources.for_each(instance, inputs, |input, origin| {
-            self.slots[(start + input) as usize] = self.value(origin);
+    /// Copies these of a class's inputs from where they are.
+    fn take_inputs(&mut self, instance: u32, class: &Class, which: Range<usize>) {
+        let (layers, start) = (self.layers, self.seats[instance as usize].start + which.start);
+        layers.sources.for_each(instance, &class.inputs[which], |at, origin| {
+            self.slots[start + at] = self.value(origin);
             if origin.instance != INPUT {
                 self.read(origin.instance);
             }
