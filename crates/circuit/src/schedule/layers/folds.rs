@@ -35,13 +35,13 @@ pub(super) struct Body {
     pub(super) used: Vec<u32>,
 }
 
-/// What a walk over all instances finds.
+/// The findings of a walk over all instances.
 pub(super) struct Folds {
     pub(super) bodies: Vec<Option<Body>>,
     pub(super) folds: Vec<Fold>,
     pub(super) instances: Vec<Folded>,
     pub(super) shifts: Vec<Box<[(u64, u64)]>>,
-    /// What to add to the number of a node in an instance's fold.
+    /// The difference between the number of a node in the program and in an instance's fold.
     pub(super) firsts: Vec<u32>,
     /// The wires of the program's outputs.
     pub(super) outputs: Vec<Deep>,

@@ -1,4 +1,4 @@
-//! Where the wires that instances read come from.
+//! The places at which the wires that instances read are computed.
 
 use super::{
     Place, UNUSED,
@@ -94,7 +94,7 @@ impl Sources {
         sources
     }
 
-    /// Where a wire is computed; `None` for constants.
+    /// The place at which a wire is computed; `None` for constants.
     fn origin(&self, starts: &[u32], classes: &[Class], places: &[Place], source: Source, wire: u32) -> Option<Origin> {
         match source {
             Source::Constant(_) => None,
@@ -131,7 +131,7 @@ impl Sources {
         &self.runs[self.begin(instance)..end]
     }
 
-    /// Where a wire that an instance reads is computed; for the outputs of the program, the instance is the number of instances.
+    /// The place at which a wire that an instance reads is computed; for the outputs of the program, the instance is the number of instances.
     pub(super) fn get(&self, instance: usize, to: u32) -> Option<Origin> {
         let runs = self.of_instance(instance);
         let run = runs[..runs.partition_point(|run| run.to <= to)].last()?;

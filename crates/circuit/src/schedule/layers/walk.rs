@@ -20,7 +20,7 @@ pub struct LayerWalk<'a, V: Zeroize> {
     inputs: Zeroizing<Vec<V>>,
     /// Slots of all instances that have begun and not ended.
     slots: Zeroizing<Vec<V>>,
-    /// Where every instance stands.
+    /// The state of every instance.
     seats: Vec<Seat>,
     /// The first slots of places that are free, by their length.
     free: HashMap<u32, Vec<usize>>,
@@ -30,7 +30,7 @@ pub struct LayerWalk<'a, V: Zeroize> {
     now: Vec<(u32, u32)>,
 }
 
-/// Where an instance stands.
+/// The state of an instance.
 #[derive(Clone, Copy)]
 struct Seat {
     /// Its first slot.
