@@ -1,14 +1,3 @@
-//! Any bytes as a program in the binary form, or refused. What is read is written in the same bytes.
 #![no_main]
 
-use garblet_formats::{Format, front_end::FrontEnds};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| match FrontEnds::standard().read("p.gbc", &mut &*bytes) {
-    Ok(program) => {
-        let mut again = Vec::new();
-        Format::Binary.write(&program, &mut again).expect("what was read can be written");
-        assert_eq!(again, bytes);
-    }
-    Err(diagnostics) => assert!(!diagnostics.render().is_empty()),
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| garblet_fuzz::binary_file::run(bytes));

@@ -1,17 +1,3 @@
-//! Any bytes as a circuit file: Bristol, Bristol Fashion, or refused. What is read can be written and read again.
 #![no_main]
 
-use garblet_formats::{Format, front_end::FrontEnds};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(program) = FrontEnds::standard().read("circuit.txt", &mut &*bytes) else { return };
-    for format in [Format::Bristol, Format::BristolFashion] {
-        let mut text = Vec::new();
-        if format.write(&program, &mut text).is_err() {
-            continue;
-        }
-        let again = FrontEnds::standard().read("circuit.txt", &mut &text[..]).expect("what was written can be read");
-        assert_eq!(again.stats().and, program.stats().and);
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| garblet_fuzz::circuit_file::run(bytes));

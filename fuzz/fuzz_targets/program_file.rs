@@ -1,12 +1,3 @@
-//! Any bytes as a program file.
 #![no_main]
 
-use garblet_formats::front_end::FrontEnds;
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    match FrontEnds::standard().read("program.json", &mut &*bytes) {
-        Ok(program) => drop(program.digest()),
-        Err(diagnostics) => assert!(!diagnostics.render().is_empty()),
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| garblet_fuzz::program_file::run(bytes));

@@ -1,14 +1,3 @@
-//! Any bytes as a source of the function language.
 #![no_main]
 
-use garblet_formats::front_end::FrontEnds;
-use garblet_lang::{Language, Options};
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    let options = Options { effort: 1 << 18, panics: bytes.len() % 2 == 0, ..Options::default() };
-    match FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut &*bytes) {
-        Ok(program) => drop(program.digest()),
-        Err(diagnostics) => assert!(!diagnostics.render().is_empty()),
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| garblet_fuzz::source_file::run(bytes));

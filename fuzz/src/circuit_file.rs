@@ -1,0 +1,15 @@
+//! Any bytes as a circuit file: Bristol, Bristol Fashion, or refused. What is read can be written and read again.
+
+use garblet_formats::{Format, front_end::FrontEnds};
+
+pub fn run(bytes: &[u8]) {
+    let Ok(program) = FrontEnds::standard().read("circuit.txt", &mut &*bytes) else { return };
+    for format in [Format::Bristol, Format::BristolFashion] {
+        let mut text = Vec::new();
+        if format.write(&program, &mut text).is_err() {
+            continue;
+        }
+        let again = FrontEnds::standard().read("circuit.txt", &mut &text[..]).expect("what was written can be read");
+        assert_eq!(again.stats().and, program.stats().and);
+    }
+}
