@@ -171,10 +171,10 @@ impl StoreDir {
             return Ok(Some(file.clone()));
         }
         let path = self.segment_path(number);
-        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+        let file = match open_no_link(&path, &mut OpenOptions::new(), "cannot open") {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io_error("cannot open", &path)(error)),
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
         };
         let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: self.steps.clone() };
         Ok(Some(self.keep(number, Arc::new(file))))
@@ -294,6 +294,16 @@ impl SegmentFile {
         self.write_bytes(offset, bytes).map_err(failed)
     }
 
+    /// Overwrites bytes with zeros, as far as the file has them.
+    pub(crate) fn wipe(&self, offset: u64, len: usize) -> Result<(), StoreError> {
+        let end = match &*self.contents() {
+            Contents::Disk(file) => file.metadata().map_err(io_error("cannot read", &self.path))?.len(),
+            Contents::Memory(contents) => contents.len() as u64,
+        };
+        let len = len.min(usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX));
+        if len > 0 { self.write(offset, &vec![0; len]) } else { Ok(()) }
+    }
+
     /// Makes all written bytes durable.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         let failed = io_error("cannot write", &self.path);
@@ -377,13 +387,12 @@ fn read_at(file: &mut File, offset: u64, mut bytes: &mut [u8]) -> io::Result<usi
 
 fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
     let path = folder.join(LOCK);
-    check_no_link(&path)?;
     let failed = io_error("cannot lock", &path);
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    options.create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).map_err(&failed)?;
+    let file = open_no_link(&path, &mut options, "cannot lock")?;
     let mut file = LockedFile::lock(file).map_err(&failed)?.map_err(|file| {
         let mut text = String::new();
         let _ = file.take(16).read_to_string(&mut text);
@@ -406,6 +415,18 @@ pub(crate) fn check_no_link(path: &Path) -> Result<(), StoreError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Opens a file of a store to read and to write it. Where the system can, it refuses a link in the same step.
+///
+/// *Errors*: [`StoreError::Damaged`] for a link.
+fn open_no_link(path: &Path, options: &mut OpenOptions, doing: &'static str) -> Result<File, StoreError> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    #[cfg(not(unix))]
+    check_no_link(path)?;
+    let opened = options.read(true).write(true).open(path);
+    opened.map_err(|source| check_no_link(path).err().unwrap_or_else(|| io_error(doing, path)(source)))
 }
 
 /// Returns whether a folder is empty, except for the lock of a process that is about to create a store there.

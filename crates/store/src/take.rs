@@ -313,7 +313,7 @@ impl Span {
         if std::mem::take(&mut self.overwrite)
             && let Some(file) = &self.file
         {
-            let _ = file.write(self.offset, &vec![0; self.bytes]);
+            let _ = file.wipe(self.offset, self.bytes);
         }
     }
 }

@@ -93,6 +93,17 @@ fn links_triggers_and_views_have_no_place_in_a_store() {
         assert!(refused.contains(&format!("{name} is a link, which no store has")), "{refused}");
         assert!(fs::read(&elsewhere).ok() == before, "{name}");
     }
+    let made = Made::new();
+    let (folder, elsewhere) = (made.copy(), made.scratch.path().join("elsewhere"));
+    fs::rename(folder.join(segment(&made, 0)), &elsewhere).expect("moved");
+    std::os::unix::fs::symlink(&elsewhere, folder.join(segment(&made, 0))).expect("linked");
+    let before = fs::read(&elsewhere).expect("a file");
+    let mut store = open(&folder).expect("opens");
+    let refused = store.take_next(&kind("a"), 2).map(drop).expect_err("a link").to_string();
+    assert!(refused.contains("00000000.seg is a link, which no store has"), "{refused}");
+    assert!(fs::read(&elsewhere).expect("a file") == before);
+    assert_eq!((store.count(&kind("a")), store.count(&kind("b"))), (17, 10), "nothing is taken");
+    assert_eq!(store.take_next(&kind("b"), 10).and_then(|taken| taken.read_all()).expect("all of them").len(), 10);
     for more in [
         "CREATE VIEW more AS SELECT * FROM rows",
         "CREATE TRIGGER more BEFORE INSERT ON rows BEGIN SELECT RAISE(IGNORE); END",
@@ -238,6 +249,27 @@ fn a_truncated_or_missing_file_loses_only_its_own_pieces() {
         assert_eq!(store.drop_pieces(&kind("a"), &verified.damage[0].ids).expect("dropped"), lost);
         assert_eq!(store.verify(&mut |_, _| {}).expect("readable").damage, []);
         assert_eq!(store.stock_of(&kind("a")).dropped, lost);
+    }
+}
+
+/// Somebody may have put a shorter file in a segment's place.
+#[test]
+fn taken_pieces_never_lengthen_a_file() {
+    let made = Made::new();
+    for (read, len) in [(true, 32 + 4 * 216 + 7), (false, 32 + 4 * 216 + 7), (true, 5), (false, 5), (false, 0)] {
+        let folder = made.copy();
+        let path = folder.join(segment(&made, 0));
+        change(&path, |bytes| bytes.truncate(len));
+        // One piece stays, and the file with it.
+        let taken = open(&folder).and_then(|mut store| store.take_next(&kind("a"), 16)).expect("so it seems");
+        if read {
+            assert!(taken.map(|piece| piece.is_ok()).eq((0..16).map(|at| len > 32 && at < 1)), "{len}");
+        } else {
+            drop(taken);
+        }
+        let left = fs::read(&path).expect("a file");
+        assert_eq!(left.len(), len);
+        assert!(left.iter().skip(32 + 3 * 216).all(|byte| *byte == 0), "what it had is overwritten");
     }
 }
 
