@@ -1,6 +1,8 @@
 //! The database of an index on disk: sealed rows by name, in SQLite.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, config::DbConfig, params};
 
@@ -48,6 +50,18 @@ impl Database {
     /// *Errors*: [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path) -> Result<(Self, i64), StoreError> {
         let failed = failed("cannot read");
+        let has_journal = is_beside(path, "-journal")?;
+        if has_journal || !is_beside(path, "-wal")? {
+            // The first read of an ordinary connection would undo the journal, or begin a write-ahead log that stays there.
+            let still = connect_still(path).map_err(&failed)?;
+            let format = format_of(&still)?;
+            if format != i64::from(FORMAT) {
+                return Ok((Database(still), format));
+            }
+        }
+        if has_journal {
+            return Err(damaged("index.sqlite-journal is beside it, which no store has"));
+        }
         let connection = connect(path).map_err(&failed)?;
         // If it is of another format, what a crash left beside it stays there.
         let leaves_log = |leaves| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves);
@@ -56,8 +70,7 @@ impl Database {
         if sound != "ok" {
             return Err(damaged(&sound.replace('\n', ", ")));
         }
-        let format = connection.query_row("SELECT format FROM store", [], |row| row.get(0));
-        let format = format.map_err(|error| damaged(&error.to_string()))?;
+        let format = format_of(&connection)?;
         if format == i64::from(FORMAT) {
             let others = "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')";
             let others: i64 = connection.query_row(others, [], |row| row.get(0)).map_err(&failed)?;
@@ -125,6 +138,47 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch(SETTINGS)?;
     Ok(connection)
+}
+
+/// A connection that reads the file as it is, and makes no file beside it.
+fn connect_still(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(format!("{}?immutable=1", uri(path)), flags)?;
+    connection.execute_batch(SETTINGS)?;
+    Ok(connection)
+}
+
+/// The address of a file, as SQLite reads one.
+fn uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    if path.is_absolute() {
+        uri += "//";
+    }
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(char::from(*byte)),
+            byte => uri += &format!("%{byte:02X}"),
+        }
+    }
+    // An address of Windows has a slash before the letter of the drive.
+    if cfg!(windows) { uri.replacen("file://", "file:///", 1) } else { uri }
+}
+
+/// Returns whether there is a file, or anything else, whose name goes on with this ending.
+fn is_beside(path: &Path, ending: &str) -> Result<bool, StoreError> {
+    let mut path = path.as_os_str().to_owned();
+    path.push(ending);
+    match fs::symlink_metadata(&path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(StoreError::Io { doing: "cannot read", path: PathBuf::from(path), source }),
+    }
+}
+
+fn format_of(connection: &Connection) -> Result<i64, StoreError> {
+    let format = connection.query_row("SELECT format FROM store", [], |row| row.get(0));
+    format.map_err(|error| damaged(&error.to_string()))
 }
 
 fn failed(doing: &'static str) -> impl Fn(Error) -> StoreError {

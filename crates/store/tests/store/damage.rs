@@ -54,29 +54,76 @@ fn an_index_and_a_state_of_a_later_format_are_refused_by_name() {
     assert!(matches!(refused, StoreError::OtherFormat { expected: 1, got: 2, .. }), "{refused}");
 }
 
+/// The index of a store, and what SQLite keeps beside it.
+fn index_files(folder: &Path) -> [Option<Vec<u8>>; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|ending| fs::read(folder.join(format!("index.sqlite{ending}"))).ok())
+}
+
+/// Changes an index as a later version does, and leaves its write-ahead log if `leaves` says so.
+fn change_index(folder: &Path, statements: &str, leaves: bool) {
+    let database = rusqlite::Connection::open(folder.join("index.sqlite")).expect("opened");
+    let leave = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    database.set_db_config(leave, leaves).expect("set");
+    database.execute_batch(statements).expect("changed");
+}
+
 /// A later version may keep its index in another way.
 #[test]
-fn a_store_of_a_later_format_is_not_written_to() {
+fn the_index_of_a_later_format_is_not_written_to() {
     let made = Made::new();
-    let index = made.scratch.path().join("made").join("index.sqlite");
-    let database = rusqlite::Connection::open(&index).expect("opened");
-    database.execute_batch("PRAGMA journal_mode = DELETE; UPDATE store SET format = 2").expect("changed");
-    let before = || ["index.sqlite", "index.sqlite-wal"].map(|name| fs::read(index.with_file_name(name)).ok());
-    let refused = || Store::open(index.parent().expect("a folder"), &key(), &mut rng()).map(drop).expect_err("other");
-    drop(database);
-    let closed = before();
-    refused();
-    assert!(before() == closed, "its bytes are as they were");
-    // As a crash leaves it: the last change is in the write-ahead log alone.
-    let database = rusqlite::Connection::open(&index).expect("opened");
-    let leave = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    database.set_db_config(leave, true).expect("set");
-    database.execute_batch("PRAGMA journal_mode = WAL; UPDATE store SET format = 3").expect("changed");
-    drop(database);
-    let crashed = before();
-    assert!(crashed[1].as_ref().is_some_and(|log| !log.is_empty()));
-    assert!(matches!(refused(), StoreError::OtherFormat { got: 3, .. }));
-    assert!(before() == crashed, "its bytes are as they were");
+    let refused = |folder: &Path, format: i64, before: [Option<Vec<u8>>; 4]| {
+        let error = Store::open(folder, &key(), &mut rng()).map(drop).expect_err("another format");
+        assert!(matches!(error, StoreError::OtherFormat { got, .. } if got == format), "{error}");
+        assert!(index_files(folder) == before, "format {format}: its bytes are as they were");
+    };
+    // Names that an address has in another form.
+    for name in ["made", "%41?b#c \\ é"] {
+        let folder = made.copy();
+        let (folder, copy) = (folder.with_file_name(name), folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::remove_dir_all(&folder).and_then(|()| fs::rename(copy, &folder)).expect("renamed");
+        // Closed, with a write-ahead log and without one.
+        for (mode, format) in [("DELETE", 2), ("WAL", 3)] {
+            change_index(&folder, &format!("PRAGMA journal_mode = {mode}; UPDATE store SET format = {format}"), false);
+            let closed = index_files(&folder);
+            assert!(closed[1..].iter().all(Option::is_none), "{mode}");
+            refused(&folder, format, closed);
+        }
+        // As a crash leaves it: the log is empty, or has the last change alone.
+        fs::write(folder.join("index.sqlite-wal"), "").expect("made");
+        refused(&folder, 3, index_files(&folder));
+        change_index(&folder, "PRAGMA journal_mode = WAL; UPDATE store SET format = 4", true);
+        let _ = fs::remove_file(folder.join("index.sqlite-shm"));
+        let crashed = index_files(&folder);
+        assert!(crashed[1].as_ref().is_some_and(|log| !log.is_empty()));
+        refused(&folder, 4, crashed);
+    }
+}
+
+/// A later version that keeps a journal may be cut off while it writes.
+#[test]
+fn a_journal_beside_the_index_is_not_undone() {
+    let made = Made::new();
+    for format in [1, 2] {
+        let folder = made.copy();
+        change_index(&folder, &format!("PRAGMA journal_mode = DELETE; UPDATE store SET format = {format}"), false);
+        let database = rusqlite::Connection::open(folder.join("index.sqlite")).expect("opened");
+        let long =
+            "PRAGMA cache_size = 1; BEGIN; CREATE TABLE more (row BLOB); INSERT INTO more VALUES (randomblob(99999))";
+        database.execute_batch(long).expect("begun");
+        let cut_off = index_files(&folder);
+        drop(database);
+        for (ending, bytes) in ["", "-journal"].iter().zip([&cut_off[0], &cut_off[3]]) {
+            fs::write(folder.join(format!("index.sqlite{ending}")), bytes.as_ref().expect("a file")).expect("put back");
+        }
+        let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("a journal").to_string();
+        let says = match format {
+            1 => "the store is damaged: index.sqlite: index.sqlite-journal is beside it, which no store has",
+            _ => "its index is of format 2, this Garblet reads format 1",
+        };
+        assert!(refused.ends_with(says), "{refused}");
+        assert!(index_files(&folder) == cut_off, "its bytes are as they were");
+    }
 }
 
 /// Somebody may give away a folder in which opening the store would change a file elsewhere.
