@@ -471,6 +471,37 @@ mod tests {
         assert!(open(&records).is_err_and(|message| message.contains("are not this service's")));
     }
 
+    #[test]
+    fn counters_that_cannot_be_read_are_not_called_gone() {
+        let (folder, counters) = counters();
+        drop(counters);
+        let [state, key, records] = ["state", "key", "records"].map(|name| folder.path().join(name));
+        let refused = || {
+            let checked = Counters::check(&state, Some(&key), &records).expect_err("unreadable");
+            let opened = Counters::open(&state, Some(&key), &records).map(drop).expect_err("unreadable");
+            assert_eq!((&checked.message, &checked.hint), (&opened.message, &opened.hint));
+            assert_eq!(checked.hint, None, "nothing tells to start again");
+            checked.message
+        };
+        // A link to itself, since tests of an administrator may read every file.
+        let make_unreadable = |path: &Path| {
+            std::fs::remove_file(path).and_then(|()| std::os::unix::fs::symlink(path, path)).expect("linked");
+        };
+        let index = state.join("counters").join("index.sqlite");
+        make_unreadable(&index);
+        let message = refused();
+        assert!(message.starts_with(&format!("cannot read {}: ", index.display())), "{message}");
+        // What says that there were counters cannot be read either: no others are made.
+        std::fs::remove_dir_all(&state).expect("there");
+        for known in Places::of(&state, &records).expect("a folder").known {
+            std::fs::remove_file(&known).ok();
+            std::os::unix::fs::symlink(&known, &known).ok();
+        }
+        let message = refused();
+        assert!(message.contains("counters-") && message.contains(": cannot be read: "), "{message}");
+        assert!(!state.exists());
+    }
+
     fn copy(from: &Path, to: &Path) {
         std::fs::create_dir(to).expect("a folder");
         std::fs::set_permissions(to, std::fs::metadata(from).expect("there").permissions()).expect("it is ours");

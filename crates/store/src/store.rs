@@ -98,7 +98,7 @@ impl Store {
 
     /// Checks that there is a store in a folder. Needs no key.
     ///
-    /// *Errors*: [`StoreError::Missing`].
+    /// *Errors*: [`StoreError::Missing`]; [`StoreError::Io`] if it cannot be read whether there is one.
     pub fn find(folder: &Path) -> Result<(), StoreError> {
         StoreDir::find(folder).map(|_| ())
     }

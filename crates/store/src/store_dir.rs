@@ -85,17 +85,20 @@ impl StoreDir {
 
     /// Checks that there is a store in a folder.
     ///
-    /// *Errors*: [`StoreError::Missing`].
+    /// *Errors*: [`StoreError::Missing`]; [`StoreError::Io`] if it cannot be read whether there is one.
     pub(crate) fn find(folder: &Path) -> Result<fs::Metadata, StoreError> {
-        let missing = || StoreError::Missing { folder: folder.into() };
-        let metadata = fs::metadata(folder).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => missing(),
-            _ => io_error("cannot read", folder)(source),
-        })?;
-        match folder.join(INDEX).is_file() && !folder.join(UNFINISHED).exists() {
-            true => Ok(metadata),
-            false => Err(missing()),
+        let there = |path: &Path| match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(io_error("cannot read", path)(source)),
+        };
+        if let Some(metadata) = there(folder)?.filter(fs::Metadata::is_dir)
+            && there(&folder.join(INDEX))?.is_some_and(|index| index.is_file())
+            && there(&folder.join(UNFINISHED))?.is_none()
+        {
+            return Ok(metadata);
         }
+        Err(StoreError::Missing { folder: folder.into() })
     }
 
     /// Opens and locks a folder.

@@ -30,8 +30,8 @@ impl Places {
 
     /// The advice on counters that cannot be used.
     pub(super) fn hint(&self) -> String {
-        // Without a link both are the same.
-        let known: BTreeSet<_> = self.known.iter().filter(|known| known.exists()).collect();
+        // Without a link both are the same. One that cannot be read is there.
+        let known: BTreeSet<_> = self.known.iter().filter(|known| known.try_exists().unwrap_or(true)).collect();
         let records = known.iter().map(|known| format!(" and {}", known.display()));
         let anew = "restore their latest state; to start again from zero, and forget all counts, remove";
         format!("{anew} {}{}", self.path.display(), records.collect::<String>())
@@ -46,9 +46,11 @@ impl Places {
             Err(StoreError::Missing { .. }) => false,
             Err(error) => return Err(store_failure(&error)),
         };
-        if !are_there && self.known.iter().any(|known| known.exists()) {
-            let what = format!("{}: this service's counters are gone", self.path.display());
-            return Err(Failure::no_result(what).hint(self.hint()));
+        for known in self.known.iter().filter(|_| !are_there) {
+            if known.try_exists().map_err(|error| Failure::unreadable(known, &error))? {
+                let what = format!("{}: this service's counters are gone", self.path.display());
+                return Err(Failure::no_result(what).hint(self.hint()));
+            }
         }
         let key = in_configuration(key, "store.key")?;
         if are_there && !key.try_exists().map_err(|error| Failure::unreadable(&key, &error))? {

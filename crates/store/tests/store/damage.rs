@@ -165,6 +165,25 @@ fn links_triggers_and_views_have_no_place_in_a_store() {
     }
 }
 
+#[test]
+fn a_store_that_cannot_be_read_is_not_called_missing() {
+    let made = Made::new();
+    for name in ["index.sqlite", "unfinished"] {
+        let folder = made.copy();
+        let _ = fs::remove_file(folder.join(name));
+        // Neither there nor missing, also for an administrator.
+        std::os::unix::fs::symlink(name, folder.join(name)).expect("linked");
+        for refused in [Store::find(&folder), open(&folder).map(drop)] {
+            let refused = refused.expect_err("unreadable");
+            assert!(matches!(&refused, StoreError::Io { path, .. } if *path == folder.join(name)), "{refused}");
+        }
+    }
+    let folder = made.copy();
+    for other in [folder.join("lock"), folder.join("none"), folder.join("segments")] {
+        assert!(matches!(Store::find(&other), Err(StoreError::Missing { .. })), "{}", other.display());
+    }
+}
+
 /// Copies of a store, to be damaged.
 struct Made {
     scratch: tempfile::TempDir,
