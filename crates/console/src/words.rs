@@ -50,6 +50,10 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
             "`garblet store verify` lists the lost pieces; if the index itself is damaged, let both parties create new stores"
                 .into()
         }
+        Advice::ReplaceLink => {
+            "if you made this link, put what it leads to in its place; if not, remove it if it is the store's lock, and then the store with `garblet store clear --all`"
+                .into()
+        }
         Advice::AllowUnfinished { folder } => format!(
             "a cheating peer does this; if it was the network or this machine, continue with `garblet store allow {folder}`"
         ),

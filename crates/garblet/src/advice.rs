@@ -192,6 +192,8 @@ advice! {
     RemoveCopy => "a store must exist only once: remove the copy";
     /// Find out how much of the store is damaged.
     VerifyStore => "check which pieces are lost; if the index itself is damaged, let both parties create new stores";
+    /// Put a file of the store where a link to it is.
+    ReplaceLink => "if you made this link, put what it leads to in its place; if not, do not use the store";
     /// Make room on disk.
     MakeRoom => "a run puts there what does not fit in memory: set TMPDIR to a folder with room for it";
     /// Open the store again.

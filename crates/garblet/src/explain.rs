@@ -270,6 +270,7 @@ impl Explain for StoreError {
             StoreError::GivenUp { .. } => Advice::RemoveGivenUp,
             StoreError::CopyInUse { .. } => Advice::RemoveCopy,
             StoreError::Damaged { .. } => Advice::VerifyStore,
+            StoreError::Linked { .. } => Advice::ReplaceLink,
             StoreError::Io { .. } if self.is_of_scratch() => Advice::MakeRoom,
             StoreError::Broken => Advice::OpenAgain,
             StoreError::OtherProcess { .. } => Advice::OpenInProcess,

@@ -255,6 +255,12 @@ pub enum StoreError {
         /// The place of the damage, and what is wrong there.
         what: String,
     },
+    /// A file or folder of the store is a link, by which using the store would change another one.
+    #[error("the store is damaged: {} is a link, which no store has", path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// An earlier write failed, so the contents of the disk are unknown.
     #[error("an earlier write to the store failed")]
     Broken,

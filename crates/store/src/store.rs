@@ -81,7 +81,7 @@ impl Store {
     /// Opens the store in a folder, and removes the remains of a crash.
     ///
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::WrongKey`], [`StoreError::Exposed`],
-    /// [`StoreError::OtherFormat`]; [`StoreError::Damaged`] if the index was changed.
+    /// [`StoreError::OtherFormat`], [`StoreError::Linked`]; [`StoreError::Damaged`] if the index was changed.
     pub fn open(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         Store::open_with(folder, key, rng, FailPoints::default())
     }
@@ -109,9 +109,9 @@ impl Store {
         Store::begin(StoreDir::memory(), &key, rng)
     }
 
-    /// Removes a store with all its contents. It may be damaged, and its key may be lost.
+    /// Removes a store with all its contents. It may be damaged, and its key may be lost. Of a link in it, only the link is removed.
     ///
-    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Io`].
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Io`]; [`StoreError::Linked`] for the lock.
     pub fn remove(folder: &Path) -> Result<(), StoreError> {
         StoreDir::remove(folder)
     }

@@ -103,21 +103,27 @@ impl StoreDir {
 
     /// Opens and locks a folder.
     ///
-    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`].
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Linked`].
     pub(crate) fn open(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
+        let place = StoreDir::hold(folder, steps)?;
+        check_no_link(&folder.join(SEGMENTS))?;
+        Ok(place)
+    }
+
+    /// Locks a folder, whatever its segments are.
+    fn hold(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
         let metadata = StoreDir::find(folder)?;
         check_mode(folder, &metadata, 0o700)?;
-        check_no_link(&folder.join(SEGMENTS))?;
         let lock = lock(folder, &steps)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };
         Ok(StoreDir { root, open: HashMap::new(), steps })
     }
 
-    /// Removes a store with all its contents, even if it cannot be opened.
+    /// Removes a store with all its contents, even if it cannot be opened. Of a link in it, only the link is removed.
     ///
-    /// *Errors*: as [`open`](StoreDir::open), or a folder that holds something else.
+    /// *Errors*: as [`open`](StoreDir::open), but of links only for that of the lock; or a folder that holds something else.
     pub(crate) fn remove(folder: &Path) -> Result<(), StoreError> {
-        let place = StoreDir::open(folder, FailPoints::default())?;
+        let place = StoreDir::hold(folder, FailPoints::default())?;
         let failed = io_error("cannot remove", folder);
         remove_contents(folder).map_err(&failed)?;
         fs::remove_file(folder.join(LOCK)).map_err(&failed)?;
@@ -409,20 +415,17 @@ fn lock(folder: &Path, steps: &FailPoints) -> Result<LockedFile, StoreError> {
 
 /// Checks that a file of a store is not a link, by which opening a store that somebody made would change another file.
 ///
-/// *Errors*: [`StoreError::Damaged`].
+/// *Errors*: [`StoreError::Linked`].
 pub(crate) fn check_no_link(path: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(there) if there.is_symlink() => {
-            let name = path.file_name().unwrap_or_default().display();
-            Err(StoreError::Damaged { what: format!("{name} is a link, which no store has") })
-        }
+        Ok(there) if there.is_symlink() => Err(StoreError::Linked { path: path.into() }),
         _ => Ok(()),
     }
 }
 
 /// Opens a file of a store to read and to write it. Where the system can, it refuses a link in the same step.
 ///
-/// *Errors*: [`StoreError::Damaged`] for a link.
+/// *Errors*: [`StoreError::Linked`].
 fn open_no_link(path: &Path, options: &mut OpenOptions, doing: &'static str) -> Result<File, StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());

@@ -59,6 +59,7 @@ fn store_errors() -> Vec<StoreError> {
         StoreError::GivenUp { folder: folder(), record: record() },
         StoreError::CopyInUse { folder: folder(), record: record() },
         StoreError::Damaged { what: text() },
+        StoreError::Linked { path: path() },
         StoreError::Broken,
         StoreError::OtherProcess { process: 1 },
         StoreError::Io { doing: "cannot write", path: "x.scratch".into(), source: no_room() },

@@ -137,8 +137,14 @@ fn links_triggers_and_views_have_no_place_in_a_store() {
         std::os::unix::fs::symlink(&elsewhere, folder.join(name)).expect("linked");
         let before = fs::read(&elsewhere).ok();
         let refused = Store::open(&folder, &key(), &mut rng()).map(drop).expect_err("a link").to_string();
-        assert!(refused.contains(&format!("{name} is a link, which no store has")), "{refused}");
+        let link = folder.join(name);
+        assert_eq!(refused, format!("the store is damaged: {} is a link, which no store has", link.display()));
         assert!(fs::read(&elsewhere).ok() == before, "{name}");
+        // The lock of a link would be that of another file.
+        assert_eq!(Store::remove(&folder).is_err(), name == "lock");
+        assert_eq!(folder.exists(), name == "lock");
+        assert!(elsewhere.exists() && fs::read(&elsewhere).ok() == before, "{name}: only the link is removed");
+        assert!(!elsewhere.is_dir() || elsewhere.join("00000000.seg").exists());
     }
     let made = Made::new();
     let (folder, elsewhere) = (made.copy(), made.scratch.path().join("elsewhere"));
