@@ -29,6 +29,9 @@ const BEGIN: &str = "{\"format\":";
 /// The text between a receipt and its digest.
 const MARK: &str = ",\"digest\":\"";
 
+/// The greatest number of a receipt. Everywhere the next number is computed, too.
+pub(super) const LAST: u64 = u64::MAX - 1;
+
 /// The longest line: a receipt of a run of 255 parties, with a message and outputs.
 pub(super) const LINE_BYTES_MAX: usize = 16 << 20;
 
@@ -179,7 +182,7 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), Fault> {
     if !content.starts_with(&format!("{BEGIN}{},", link.format)) {
         return Err("not a receipt: it does not begin with its format".into());
     }
-    if link.number == u64::MAX {
+    if link.number > LAST {
         return Err("not a receipt: its number has no next one".into());
     }
     Ok((link, digest))

@@ -15,7 +15,7 @@ use garblet::{net::check_is_file, store::sync_folder};
 pub use super::chain::{Digested, object};
 use super::{
     Receipt,
-    chain::{self, Fault, Head, LINE_BYTES_MAX, Link, Tail},
+    chain::{self, Fault, Head, LAST, LINE_BYTES_MAX, Link, Tail},
     comparison::Comparison,
     room::{self, RECEIPT_BYTES, reserve},
 };
@@ -278,11 +278,12 @@ impl Log {
             end = End { head: Head { number: link.number, digest }, place: at + 1, is_open: false };
         }
         let tail = piece(file, end.place, length).map_err(unreadable)?;
-        match tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(broken)? {
-            Tail::Whole(link, digest) => {
-                Ok(End { head: Head { number: link.number, digest }, place: length, is_open: true })
-            }
-            Tail::Nothing | Tail::Torn => Ok(end),
+        if let Tail::Whole(link, digest) = tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(broken)? {
+            end = End { head: Head { number: link.number, digest }, place: length, is_open: true };
+        }
+        match end.head.number {
+            LAST.. => Err(broken("no receipt can follow it: it has the greatest number".into())),
+            _ => Ok(end),
         }
     }
 }

@@ -338,11 +338,28 @@ fn the_greatest_number_has_no_next_one() {
     let (_folder, path, text) = three();
     let line = text.lines().next().expect("a receipt");
     let (object, _) = line.rsplit_once(",\"digest\"").expect("it ends with its digest");
-    let (last, _) =
-        chain::with_digest(&format!("{object}}}").replace("\"number\":1,", &format!("\"number\":{},", u64::MAX)));
-    fs::write(&path, format!("{last}\n")).expect("written");
-    let failure = Log::open(&path).err().expect("refused");
-    assert!(failure.message.contains("its number has no next one"), "{}", failure.message);
+    let numbered = |number: u64| {
+        let numbered = format!("{object}}}").replace("\"number\":1,", &format!("\"number\":{number},"));
+        format!("{}\n", chain::with_digest(&numbered).0)
+    };
+    let log = Log::open(&path).expect("three receipts");
+    let is_refused = |says: &str| {
+        let before = fs::read(&path).expect("a log");
+        for failure in [Log::open(&path).map(drop), log.append(&receipt(4)).map(drop)] {
+            let failure = failure.expect_err("refused");
+            assert!(failure.message.contains(&format!("the last line: {says}")), "{}", failure.message);
+        }
+        assert!(fs::read(&path).expect("a log") == before, "nothing is written");
+    };
+    fs::write(&path, numbered(u64::MAX)).expect("written");
+    is_refused("not a receipt: its number has no next one");
+    fs::write(&path, numbered(u64::MAX - 2)).expect("written");
+    assert_eq!(log.append(&receipt(4)), Ok(u64::MAX - 1));
+    let text = fs::read_to_string(&path).expect("a log");
+    for whole in [&text, text.trim_end()] {
+        fs::write(&path, whole).expect("written");
+        is_refused("no receipt can follow it: it has the greatest number");
+    }
 }
 
 #[test]
