@@ -2,7 +2,7 @@
 
 use garblet_circuit::{InstanceId, Program, StoredParts, Walk, diagnostic::Diagnostic};
 use garblet_primitives::{Block, Cursor, GateList, Labels};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     config::CHUNK_ANDS,
@@ -248,6 +248,7 @@ impl<'p> ProgramCursor<'p> {
         self.running = None;
         self.workspace.table.clear();
         self.walk.finish(running.first, &self.workspace.ports);
+        self.workspace.ports.iter_mut().zeroize();
     }
 
     fn begin(&mut self) -> Option<Running<'p>> {
@@ -293,5 +294,36 @@ impl<'p> ProgramCursor<'p> {
         assert!(self.remaining == 0, "{} AND gates are not done", self.remaining);
         assert!(self.failed.is_none(), "gates could not be read");
         (self.walk.into_outputs(), self.workspace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::{Block, Delta, Prg};
+
+    use crate::{
+        config::GarblingConfig,
+        evaluator::Evaluator,
+        garbler::{Garbler, Seeds},
+        schedules::tests::with_a_table,
+    };
+
+    #[test]
+    fn no_label_of_the_last_table_stays_in_the_memory() {
+        let ((program, schedules), config) = (with_a_table(), GarblingConfig::default());
+        let mut rng = Prg::new(Block::from_u128(9));
+        let (delta, seeds) = (Delta::random(&mut rng), Seeds::random(&mut rng));
+        // All inputs are false.
+        let labels: Vec<Box<[Block]>> = vec![(0..8).map(|_| config.zero_label(rng.next_block())).collect()];
+        let (hash_seed, mut tables) = (seeds.hash, Vec::new());
+        let mut garbler = Garbler::new(&program, &schedules, config, &delta, seeds, 0, labels.clone());
+        assert!(!garbler.garble_chunk(&mut tables), "one chunk has the table");
+        let mut evaluator = Evaluator::new(&program, &schedules, config, hash_seed, 0, labels);
+        evaluator.evaluate_chunk(&tables).unwrap();
+        for (outputs, workspace) in [garbler.into_outputs_and_workspace(), evaluator.into_outputs_and_workspace()] {
+            assert!(outputs[0].iter().all(|label| *label != Block::ZERO));
+            assert_eq!(workspace.ports.len(), outputs[0].len());
+            assert!(workspace.ports.iter().all(|label| *label == Block::ZERO));
+        }
     }
 }

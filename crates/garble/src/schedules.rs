@@ -253,14 +253,14 @@ fn place(output: OutputWire, negation: Block) -> (Option<usize>, Block) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use garblet_circuit::{Party, Type};
     use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
 
     use super::*;
     use crate::config::{HashKind, SchemeKind};
 
-    fn with_a_table() -> (Program, Schedules) {
+    pub(crate) fn with_a_table() -> (Program, Schedules) {
         let mut builder = CircuitBuilder::new("table");
         let index: Unsigned = builder.input("in", Type::Unsigned(8));
         let rows: Vec<u128> = (0..256).map(|row: u128| row * row * row % 251).collect();
