@@ -83,3 +83,41 @@ impl Watched {
 fn other(party: Party) -> u16 {
     1 - party.0.min(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use garblet::net::{Mesh, NetError, memory_pair};
+
+    use super::*;
+
+    /// A run may be given up before its parties have met.
+    #[test]
+    fn nothing_leaves_to_parties_that_are_met_before_or_after_a_cut() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        for (is_cut_first, count) in [(true, 2), (false, 2), (true, 3), (false, 3)] {
+            let (mut meshes, (channel, _theirs)) = (Mesh::memory(count).into_iter(), memory_pair());
+            let mut ends = match count {
+                2 => Ends::from(channel),
+                _ => Ends::from(meshes.next().expect("a party")),
+            };
+            let mut watched = Watched::default();
+            if is_cut_first {
+                watched.cut();
+                watched.begin(&mut ends, Party(0));
+            } else {
+                watched.begin(&mut ends, Party(0));
+                watched.cut();
+            }
+            let mut channels = match ends {
+                Ends::Channel(channel) => vec![*channel],
+                Ends::Mesh(mut mesh) => (1..count).map(|peer| mesh.lend(peer).expect("a peer").0).collect(),
+            };
+            assert_eq!((channels.len(), watched.channels.len()), (usize::from(count) - 1, usize::from(count) - 1));
+            for (channel, (_, watch)) in channels.iter_mut().zip(&watched.channels) {
+                let sent = runtime.block_on(channel.send_bytes(b"more"));
+                assert!(matches!(sent, Err(NetError::GivenUp)), "{sent:?}");
+                assert_eq!(watch.sent().bytes, 0);
+            }
+        }
+    }
+}

@@ -89,6 +89,26 @@ mod tests {
         heard.recv().expect("the party is dropped");
     }
 
+    /// Its next step is ready when the thread sees that it was given up.
+    #[tokio::test]
+    async fn a_party_that_was_given_up_takes_no_further_step() {
+        for attempt in 0..64 {
+            let (begin, begun) = mpsc::channel();
+            let (give_up, given_up) = mpsc::channel();
+            let (say, heard) = mpsc::channel();
+            let party = on_own_thread(move || async move {
+                begin.send(()).expect("the test waits");
+                given_up.recv().expect("the test goes on");
+                tokio::task::yield_now().await;
+                say.send(()).map_err(|_| Error::WorkerLost)
+            });
+            begun.recv().expect("the party begins");
+            drop(party);
+            give_up.send(()).expect("the party waits");
+            assert!(heard.recv().is_err(), "attempt {attempt}");
+        }
+    }
+
     #[tokio::test]
     async fn a_panic_is_an_error() {
         let party = on_own_thread(|| async { std::panic::resume_unwind(Box::new(())) });

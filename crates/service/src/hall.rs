@@ -35,7 +35,7 @@ use super::{
     config::Config,
     farewells::Refused,
     read_ahead::ReadAhead,
-    session::{self, Admitted, InUse, Shared, Stopped, Work},
+    session::{self, Admitted, Done, InUse, Shared, Stopped, Work},
 };
 
 /// The pause between two attempts to find room for a receipt while there is none.
@@ -194,7 +194,7 @@ impl Hall {
         self.running += 1;
         stay.take_place();
         tracing::debug!(session = stay.id, peer = stay.peer, job = stay.job, "has a place");
-        let (shared, longest, mut over) = (self.shared.clone(), self.config().limits.session.0, self.over.subscribe());
+        let (shared, longest, over) = (self.shared.clone(), self.config().limits.session.0, self.over.subscribe());
         let ending = Ending::of(&admitted, stay.clone(), shared.clone());
         self.sessions.spawn(async move {
             let begin = Instant::now();
@@ -203,17 +203,7 @@ impl Hall {
                 let _stay = stay;
                 session::run(admitted, shared).await
             });
-            let result = tokio::select! {
-                biased;
-                result = session => result,
-                () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
-                _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
-            };
-            // Before the end is recorded, which may wait for the same disk. A party that computes would go on sending until it next waits.
-            if matches!(result, Err(Stopped::GivenUp(_))) {
-                ending.cut();
-                tokio::spawn(tell_if_hanging(ending.stay()));
-            }
+            let result = result_in_time(session, (longest, over), &ending).await;
             ending.conclude(result, begin.elapsed()).await
         });
     }
@@ -447,4 +437,24 @@ impl Hall {
             Work::Refill { .. } | Work::Mesh { met: None, .. } => {}
         }
     }
+}
+
+/// The result of a session, which is given up if it takes too long or all are over: then nothing more leaves to its peers.
+async fn result_in_time(
+    session: impl Future<Output = Result<Done, Stopped>>,
+    (longest, mut over): (Duration, watch::Receiver<bool>),
+    ending: &Ending,
+) -> Result<Done, Stopped> {
+    let result = tokio::select! {
+        biased;
+        result = session => result,
+        () = sleep(longest) => Err(Stopped::GivenUp("it took too long")),
+        _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
+    };
+    // Before the end is recorded, which may wait for the same disk. A party that computes would go on sending until it next waits.
+    if matches!(result, Err(Stopped::GivenUp(_))) {
+        ending.cut();
+        tokio::spawn(tell_if_hanging(ending.stay()));
+    }
+    result
 }

@@ -1,18 +1,25 @@
 //! Sessions that end in unusual ways, and what they hold in the hall.
 
-use std::{fs, path::Path, sync::mpsc::channel, thread::spawn};
+use std::{
+    fs,
+    path::Path,
+    sync::{Mutex, mpsc::channel},
+    thread::spawn,
+};
 
 use garblet::{
+    Party,
     net::{Caller, Hello, JOB, MESH, NetError, memory_pair},
     run_report::digest_text,
 };
-use garblet_console::{args::ProgramArgs, program, receipts::Receipts};
+use garblet_console::{args::ProgramArgs, hex::to_hex, program, receipts::Receipts, session::Watched};
 use tokio::time::timeout;
 
 use super::{
     super::{
         config,
         counters::{Counters, SharedCounters},
+        counting::Counting,
         farewells::Farewells,
         metrics::Metrics,
         outbox::Outbox,
@@ -156,6 +163,53 @@ async fn an_aborted_session_keeps_its_place_until_its_thread_has_ended() {
     assert_eq!((hall.running(), hall.hanging, hall.of_peer.len()), (0, 0, 0));
     let receipts = fs::read_to_string(&hall.config().receipts).expect("a log");
     assert!(receipts.lines().count() == 1 && receipts.contains("it took too long"), "{receipts}");
+}
+
+/// Its thread computes while it is given up, and then sends without waiting.
+#[tokio::test]
+async fn the_receipt_of_a_session_that_was_given_up_has_all_that_was_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut hall = hall(folder.path(), "");
+    let (mut ours, mut theirs) = memory_pair();
+    let passed = theirs.watch();
+    let (config, offer) = (hall.config(), hall.config().offers[0].clone());
+    let ticket = hall.ticket(&offer, None, None);
+    let admitted = Admitted {
+        request: hall.request(&ticket, &offer, 0, (None, None)),
+        others: offer.others(0, None),
+        offer,
+        rule: 0,
+        options: config.options(),
+        config,
+        work: Work::Compute(Box::new(memory_pair().0)),
+        alone: None,
+        counting: Counting::default(),
+        watched: Arc::new(Mutex::new(Watched::of_channel(&mut ours, Party(0)))),
+    };
+    let ending = Ending::of(&admitted, hall.let_in(ticket), hall.shared.clone());
+    let (say, is_sent) = channel();
+    let (go_on, goes_on) = channel::<()>();
+    let session = on_own_thread(move || async move {
+        ours.send_bytes(b"before").await.expect("the peer is there");
+        ours.flush().await.expect("the peer is there");
+        say.send(()).expect("the test waits");
+        // Until the sender is dropped.
+        let _ = goes_on.recv();
+        while ours.send_bytes(b"after").await.is_ok() && ours.flush().await.is_ok() {}
+        ours.abort().await;
+        Err(Stopped::Died)
+    });
+    is_sent.recv().expect("it is sent");
+    hall.over.send_replace(true);
+    let result = result_in_time(session, (Duration::from_secs(3600), hall.over.subscribe()), &ending).await;
+    ending.conclude(result, Duration::ZERO).await;
+    let receipt = fs::read_to_string(&hall.config().receipts).expect("a log");
+    drop(go_on);
+    theirs.receive_bytes(&mut [0; 6]).await.expect("it was sent");
+    let got = to_hex(&passed.received().digest);
+    assert!(receipt.contains(&format!("\"sent\":\"{got}\"")), "{got}: {receipt}");
+    let error = theirs.receive_bytes(&mut [0]).await.expect_err("nothing left after it was given up");
+    assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
 }
 
 /// One aborted session hangs after its end was recorded, and the end of another, which never had a place, is not recorded yet.
