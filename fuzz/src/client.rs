@@ -96,26 +96,29 @@ pub fn run(bytes: &[u8]) {
                 assert!(secret.open_answer(bytes, server, &pending(&job), &[6; 12]).is_err());
             }
         }
-        7 => {
-            if let Ok(submit) = Submit::decode(bytes) {
-                assert_eq!(submit.encode(), bytes, "a frame has one encoding");
-            }
-            if let Ok(frame) = FromServer::decode(bytes) {
-                assert_eq!(frame.encode(), bytes, "a frame has one encoding");
-            }
-            let secret = Secret::from_bytes([5; 32]);
-            let frames = [bytes, bytes];
-            assert!(Visit::resume(pending(&job), Receipt::first(""), frames, [&secret, &secret]).is_err());
-            let mut visit = visit(&job);
-            Server::BOTH.into_iter().for_each(|server| {
-                visit.hear(server, bytes);
-            });
-            assert!(visit.open().is_err());
-        }
+        7 => frames(bytes, &job),
         _ => {
             if let Ok(pending) = Pending::decode(bytes) {
                 assert_eq!(*pending.encode(), bytes, "a saved submission has one encoding");
             }
         }
     }
+}
+
+/// The bytes as frames of a visit.
+fn frames(bytes: &[u8], job: &Job) {
+    if let Ok(submit) = Submit::decode(bytes) {
+        assert_eq!(submit.encode(), bytes, "a frame has one encoding");
+    }
+    if let Ok(frame) = FromServer::decode(bytes) {
+        assert_eq!(frame.encode(), bytes, "a frame has one encoding");
+    }
+    let secret = Secret::from_bytes([5; 32]);
+    let frames = [bytes, bytes];
+    assert!(Visit::resume(pending(job), Receipt::first(""), frames, [&secret, &secret]).is_err());
+    let mut visit = visit(job);
+    Server::BOTH.into_iter().for_each(|server| {
+        visit.hear(server, bytes);
+    });
+    assert!(visit.open().is_err());
 }

@@ -41,6 +41,19 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
                 .into()
         }
         Advice::NameSession => "give --session NAME, the same for all parties and new each time".into(),
+        Advice::MakeIdentity => "make one with `garblet keygen`".into(),
+        Advice::NameIdentity => {
+            "name the file that `garblet keygen` wrote; if it is lost, create another and tell your peers".into()
+        }
+        Advice::PrintFingerprint => "`garblet id` prints a party's fingerprint".into(),
+        Advice::OwnIdentities => "each party needs its own identity: create one with `garblet keygen`".into(),
+        _ => return words_on_stores(advice),
+    })
+}
+
+/// The same for remedies that concern stores.
+fn words_on_stores(advice: &Advice) -> Option<String> {
+    Some(match advice {
         Advice::FillStores => {
             "prepare more with `garblet prepare` and --stock, or during the run with --top-up; a service counts such a run"
                 .into()
@@ -67,12 +80,6 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
             "find out why they did not end; then, on each side, stop all users of the store and run `garblet store allow DIR`; or keep another value under a new name"
                 .into()
         }
-        Advice::MakeIdentity => "make one with `garblet keygen`".into(),
-        Advice::NameIdentity => {
-            "name the file that `garblet keygen` wrote; if it is lost, create another and tell your peers".into()
-        }
-        Advice::PrintFingerprint => "`garblet id` prints a party's fingerprint".into(),
-        Advice::OwnIdentities => "each party needs its own identity: create one with `garblet keygen`".into(),
         _ => return None,
     })
 }
