@@ -16,8 +16,11 @@ pub mod store;
 pub mod tables;
 pub mod visitors;
 
+/// A target's name and function.
+pub type Target = (&'static str, fn(&[u8]));
+
 /// All targets by their names.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[Target] = &[
     ("agreed_file", agreed_file::run),
     ("binary_file", binary_file::run),
     ("circuit_file", circuit_file::run),
