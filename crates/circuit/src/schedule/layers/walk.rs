@@ -70,7 +70,7 @@ impl<'a, V: Copy + Default + Zeroize> LayerWalk<'a, V> {
         assert_eq!(inputs.len(), layers.input_bits, "a value for every input bit");
         let mut waiting: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
         for (instance, place) in (0..).zip(&layers.places).filter(|(_, place)| place.class != UNUSED) {
-            // A class that passes nothing on but constants has no event.
+            // A class without gates, which only passes wires on, has no event.
             if let Some(first) = layers.classes[place.class as usize].events.first() {
                 waiting.entry(layers.far(place.shifts, first.depth)).or_default().push((instance, 0));
             }
