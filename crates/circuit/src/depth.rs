@@ -29,8 +29,19 @@ impl Program {
 }
 
 /// Distinct wires of depth 0.
-pub(crate) fn fresh(first: u64, count: u64) -> Vec<Deep> {
+fn fresh(first: u64, count: u64) -> Vec<Deep> {
     (first..first + count).map(Deep::fresh).collect()
+}
+
+/// The wires of a program's inputs, and the number of the first node after them.
+pub(crate) fn fresh_inputs(program: &Program) -> (Vec<Box<[Deep]>>, u64) {
+    let mut node = 1;
+    let inputs = program.inputs().iter().map(|input| {
+        let width = u64::from(input.port.width());
+        node += width;
+        fresh(node - width, width).into_boxed_slice()
+    });
+    (inputs.collect(), node)
 }
 
 fn deepest(wires: &[Deep]) -> u64 {
@@ -100,13 +111,7 @@ impl<'p> Search<'p> {
 
     fn run(&mut self) -> u64 {
         let program = self.program;
-        let mut node = 1;
-        let inputs = program.inputs().iter().map(|input| {
-            let width = u64::from(input.port.width());
-            node += width;
-            fresh(node - width, width).into_boxed_slice()
-        });
-        let inputs = inputs.collect();
+        let (inputs, mut node) = fresh_inputs(program);
         let mut walk = Walk::new(program, inputs, [Deep::constant(false), Deep::constant(true)]);
         let mut inputs = Vec::new();
         while let Some(id) = walk.next_instance(&mut inputs) {

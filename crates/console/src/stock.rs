@@ -239,7 +239,8 @@ pub fn check_record(store: &mut Store) -> Result<(), Failure> {
 /// The same if there is a record, and otherwise nothing: `garblet local` creates none for its stores.
 fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
     match in_configuration(None, "stores") {
-        Ok(records) if records.join(store.id()).exists() => check_record(store),
+        // One that cannot be read is an error of the check.
+        Ok(records) if records.join(store.id()).try_exists().unwrap_or(true) => check_record(store),
         _ => Ok(()),
     }
 }

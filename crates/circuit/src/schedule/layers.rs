@@ -37,6 +37,7 @@ pub struct Layers {
     /// The wires of the program's outputs: constants, or negated or not.
     outputs: Vec<Literal<u64>>,
     input_bits: usize,
+    /// The slots that a walk needs at most.
     slot_count: usize,
     counts: Vec<usize>,
     and_count: usize,
@@ -83,11 +84,6 @@ impl Layers {
         Ok(layers)
     }
 
-    /// The bits of all inputs.
-    pub fn input_bits(&self) -> usize {
-        self.input_bits
-    }
-
     /// The bits of all outputs.
     pub fn output_bits(&self) -> usize {
         self.outputs.len()
@@ -106,11 +102,6 @@ impl Layers {
     /// The digest of the order.
     pub fn digest(&self) -> ScheduleDigest {
         self.digest
-    }
-
-    /// The slots that a walk needs at most.
-    pub fn slot_count(&self) -> usize {
-        self.slot_count
     }
 
     /// The depth in the program of a depth in a class.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     Circuit, Gate, Program,
     deep::Deep,
-    depth::{Frame, alone, fresh, pass},
+    depth::{Frame, alone, fresh_inputs, pass},
     walk::Walk,
 };
 
@@ -37,7 +37,7 @@ pub(super) struct Body {
 
 /// The findings of a walk over all instances.
 pub(super) struct Folds {
-    pub(super) bodies: Vec<Option<Body>>,
+    bodies: Vec<Option<Body>>,
     pub(super) folds: Vec<Fold>,
     pub(super) instances: Vec<Folded>,
     pub(super) shifts: Vec<Box<[(u64, u64)]>>,
@@ -52,13 +52,7 @@ impl Folds {
         let mut bodies: Vec<Option<Body>> = program.components().iter().map(|_| None).collect();
         let (mut folds, mut instances, mut shifts, mut firsts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut known, mut known_shifts) = (HashMap::new(), HashMap::new());
-        let mut node = 1;
-        let inputs = program.inputs().iter().map(|input| {
-            let width = u64::from(input.port.width());
-            node += width;
-            fresh(node - width, width).into_boxed_slice()
-        });
-        let inputs = inputs.collect();
+        let (inputs, mut node) = fresh_inputs(program);
         let mut walk = Walk::new(program, inputs, [Deep::constant(false), Deep::constant(true)]);
         let mut given = Vec::new();
         while let Some(id) = walk.next_instance(&mut given) {

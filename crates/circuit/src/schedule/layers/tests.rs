@@ -15,7 +15,7 @@ fn walked(layers: &Layers, inputs: &[Bits]) -> Vec<bool> {
         walk.finish_layer(|| left.next().expect("a result for every gate"));
         assert_eq!(left.count(), 0, "a gate for every result");
     }
-    assert!(walk.slot_count() <= layers.slot_count());
+    assert!(walk.slot_count() <= layers.slot_count);
     let output = |output| match output {
         Carried::Wire(value, inverted) => read((value, inverted)) == 1,
         Carried::Constant(value) => value,
@@ -111,7 +111,7 @@ fn instances_that_are_alike_have_one_class() {
     // The first has inputs of one depth; the others, one that is deeper. The last that takes part has both outputs read.
     assert!(layers.classes.len() <= 3, "{}", layers.classes.len());
     // An instance's slots serve the next but one.
-    assert!(layers.slot_count() <= 16, "{}", layers.slot_count());
+    assert!(layers.slot_count <= 16, "{}", layers.slot_count);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn wires_that_are_passed_on_take_no_slots() {
     program.add_output(Port::new("y", Type::Bits(width)), Recipients::All, vec![link]).expect("fits");
     let layers = check(&program, rng);
     assert!(layers.classes.len() <= 5, "{}", layers.classes.len());
-    assert!(layers.slot_count() <= 5 * width as usize, "{}", layers.slot_count());
+    assert!(layers.slot_count <= 5 * width as usize, "{}", layers.slot_count);
 }
 
 #[test]
