@@ -98,15 +98,13 @@ unsafe fn run_quad<E: Engine, G: AndGates<E>>(
 ) {
     // SAFETY: the caller promises that the slots exist.
     let labels = unsafe {
-        [
-            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].a).cast_const())),
-            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].b).cast_const())),
-        ]
+        let [a, b] = operands(slots, &at);
+        [e.gather(a), e.gather(b)]
     };
     let out = gates.quad(e, count, labels, inverted);
     // SAFETY: as above.
     unsafe {
-        let to = [0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].out));
+        let to = results(slots, &at);
         if count == QUAD_LANES {
             e.scatter(out, to);
         } else {
@@ -114,4 +112,29 @@ unsafe fn run_quad<E: Engine, G: AndGates<E>>(
             (0..count).for_each(|lane| *to[lane] = labels[lane]);
         }
     }
+}
+
+// No closures of `run_quad`: each engine, scheme and hash would compile these once more, with all that `map` of arrays consists of.
+
+/// The first operands' labels and the second ones'.
+///
+/// # Safety
+/// The operations' slots exist.
+#[inline(always)]
+unsafe fn operands(slots: *mut Block, at: &[Offsets; QUAD_LANES]) -> [[*const Block; QUAD_LANES]; 2] {
+    // SAFETY: the caller promises that the slots exist.
+    let (a, b) =
+        (|lane: usize| unsafe { slots.byte_add(at[lane].a) }, |lane: usize| unsafe { slots.byte_add(at[lane].b) });
+    [[a(0), a(1), a(2), a(3)], [b(0), b(1), b(2), b(3)]]
+}
+
+/// The places of the results' labels.
+///
+/// # Safety
+/// The operations' slots exist.
+#[inline(always)]
+unsafe fn results(slots: *mut Block, at: &[Offsets; QUAD_LANES]) -> [*mut Block; QUAD_LANES] {
+    // SAFETY: the caller promises that the slots exist.
+    let out = |lane: usize| unsafe { slots.byte_add(at[lane].out) };
+    [out(0), out(1), out(2), out(3)]
 }
