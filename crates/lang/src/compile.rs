@@ -137,6 +137,7 @@ fn lower_to(
         externs[bound.function as usize] = Some(number as u32);
     }
     let mut machine = Machine::new((tree, aim), Panics::new(options.panics), externs, effort);
+    machine.compute_constants()?;
     let arguments = inputs(main, &mut program, &mut machine, &mut wires)?;
     let result = machine.allocate(main.result.words(), main.span)?;
     machine.run_function(main, &arguments, result, main.span)?;

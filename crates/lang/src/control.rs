@@ -180,6 +180,20 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Computes all constants, in the order in which they use one another.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn compute_constants(&mut self) -> Result<(), SourceError> {
+        let tree = self.tree;
+        for (number, constant) in tree.functions.iter().enumerate().filter(|(_, function)| function.is_constant) {
+            let words = self.words(&constant.result);
+            let slot = self.allocate(words, constant.span)?;
+            self.constants[number] = slot;
+            self.run_function(constant, &[], slot, constant.span)?;
+        }
+        Ok(())
+    }
+
     fn call_extern(
         &mut self,
         number: u32,

@@ -249,6 +249,10 @@ impl Machine<'_> {
                 let words = self.words(&expr.ty);
                 self.copy(self.slot_of(*variable), to, words);
             }
+            ExprKind::Whole(constant) => {
+                let words = self.words(&expr.ty);
+                self.copy(self.constants[*constant as usize], to, words);
+            }
             ExprKind::List(parts) => {
                 let mut at = to;
                 for part in parts {

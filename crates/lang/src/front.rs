@@ -126,8 +126,9 @@ impl<'a> Context<'a> {
         self.constants = outer_sizes;
         let vars = std::mem::replace(&mut self.vars, outer_vars);
         let name = definition.name.clone();
-        let attributes = definition.attributes;
-        self.functions.push(Function { name: name.clone(), attributes, params, result, body, vars, span, cost });
+        let (attributes, is_constant) = (definition.attributes, definition.is_constant);
+        let function = Function { name: name.clone(), attributes, params, result, body, is_constant, vars, span, cost };
+        self.functions.push(function);
         let id = self.functions.len() as FnId - 1;
         self.known.insert(name, id);
         Ok(id)

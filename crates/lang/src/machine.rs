@@ -39,6 +39,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) trace: Trace,
     pub(crate) panics: Panics,
     pub(crate) stack: Vec<Word>,
+    /// The slot of each constant by its function; those of other functions mean nothing.
+    pub(crate) constants: Vec<Slot>,
     /// The slots of the variables of all running functions.
     pub(crate) variables: Vec<Slot>,
     /// The first variable of the innermost running function.
@@ -80,6 +82,7 @@ impl<'a> Machine<'a> {
             trace: Trace::new(Budget::new(effort, tree)),
             panics,
             stack: Vec::new(),
+            constants: vec![0; tree.functions.len()],
             variables: Vec::new(),
             frame: 0,
             floor: 0,

@@ -20,12 +20,13 @@ pub(crate) enum Step {
 }
 
 impl Machine<'_> {
-    /// The place of the words of an expression, if it is a variable or a part of one by known indices.
+    /// The place of the words of an expression, if it is a variable, a constant or a part of one by known indices.
     ///
     /// *Errors*: an index out of bounds.
     pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, SourceError> {
         match &expr.kind {
             ExprKind::Var(variable) => Ok(Some(self.slot_of(*variable))),
+            ExprKind::Whole(constant) => Ok(Some(self.constants[*constant as usize])),
             ExprKind::Field(whole, skip) => Ok(self.place(whole)?.map(|slot| slot + skip)),
             ExprKind::Index { array, index, count }
                 if is_place(array) && is_simple(index) && !matches!(array.ty, Ty::List(..)) =>
@@ -85,6 +86,7 @@ impl Machine<'_> {
                 Ok(base)
             }
             ExprKind::Var(variable) => Ok(self.slot_of(*variable)),
+            ExprKind::Whole(constant) => Ok(self.constants[*constant as usize]),
             _ => self.fresh(expr),
         }
     }
@@ -226,10 +228,10 @@ impl Machine<'_> {
     }
 }
 
-/// Returns whether an expression is a variable or a part of one.
+/// Returns whether an expression is a variable, a constant or a part of one.
 fn is_place(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Var(_) => true,
+        ExprKind::Var(_) | ExprKind::Whole(_) => true,
         ExprKind::Field(whole, _) => is_place(whole),
         ExprKind::Index { array, .. } => is_place(array),
         _ => false,

@@ -251,6 +251,8 @@ pub(crate) struct Function {
     pub(crate) params: Vec<Param>,
     pub(crate) result: Ty,
     pub(crate) body: Vec<Stmt>,
+    /// Set for a constant: the body is computed once, before everything else.
+    pub(crate) is_constant: bool,
     /// The number of variables, parameters first.
     pub(crate) vars: u32,
     pub(crate) span: Span,
@@ -402,6 +404,8 @@ pub(crate) enum Method {
 pub(crate) enum ExprKind {
     Constant(Number),
     Var(VarId),
+    /// A constant that is neither a number nor a bool.
+    Whole(FnId),
     /// The elements of an array, or the fields of a record in order.
     List(Vec<Expr>),
     /// The fields of a record in the order in which they are evaluated, each with the number of words before it.

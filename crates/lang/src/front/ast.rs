@@ -108,7 +108,27 @@ pub(super) struct FnDef {
     pub(super) params: Vec<Param>,
     pub(super) result: Type,
     pub(super) body: Vec<Stmt>,
+    /// Set for a constant that is neither a number nor a bool, such as a table: its body is its value.
+    pub(super) is_constant: bool,
     pub(super) span: Span,
+}
+
+impl FnDef {
+    /// A private function without parameters, statements and a place.
+    pub(super) fn empty(name: String, result: Type) -> Self {
+        FnDef {
+            is_pub: false,
+            attributes: Attributes::default(),
+            name,
+            sizes: Vec::new(),
+            tokens: 0,
+            params: Vec::new(),
+            result,
+            body: Vec::new(),
+            is_constant: false,
+            span: Span::default(),
+        }
+    }
 }
 
 /// `const NAME: usize`, a parameter of a function over sizes.

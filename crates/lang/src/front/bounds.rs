@@ -56,7 +56,7 @@ pub(super) fn check(program: &Program) -> Result<Found, Vec<SourceError>> {
     }
     let mut depths = HashMap::new();
     for (name, function) in &functions {
-        if let Err(fault) = depth(name, function.span, &calls, &mut depths) {
+        if let Err(fault) = depth(name, function.span, (program, &calls), &mut depths) {
             faults.push(fault);
         }
     }
@@ -148,11 +148,15 @@ type Calls<'a> = HashMap<&'a str, (u32, Vec<(&'a str, u32, Span)>)>;
 fn depth<'a>(
     name: &'a str,
     call: Span,
-    calls: &Calls<'a>,
+    (program, calls): (&Program, &Calls<'a>),
     depths: &mut HashMap<&'a str, Option<u32>>,
 ) -> Result<u32, SourceError> {
     match depths.get(name) {
         Some(Some(known)) => return Ok(*known),
+        Some(None) if program.functions.get(name).is_some_and(|function| function.is_constant) => {
+            let message = format!("the constant `{name}` contains itself");
+            return Err(SourceError::new(call, message).hint("give it a value that does not need it"));
+        }
         Some(None) => {
             let message = format!("the function `{name}` is recursive: it calls itself, directly or through others");
             return Err(SourceError::new(call, message).hint("use a loop over a known range"));
@@ -162,7 +166,7 @@ fn depth<'a>(
     let Some((own, inner)) = calls.get(name) else { return Ok(0) };
     depths.insert(name, None);
     let deepest = inner.iter().try_fold(*own, |deepest, &(callee, at, call)| {
-        match at.saturating_add(depth(callee, call, calls, depths)?) {
+        match at.saturating_add(depth(callee, call, (program, calls), depths)?) {
             sum if sum > MAX_DEPTH => {
                 let message = format!("calls are nested too deep here: expected at most {MAX_DEPTH} levels, got {sum}");
                 Err(SourceError::new(call, message).hint("nest fewer calls: use a loop"))

@@ -107,8 +107,8 @@ fn typed(mut program: Program, entry: &str, given: &Constants) -> Result<Typed, 
 /// The public functions, and all that they call, directly or through others.
 fn called(program: &Program, found: &Found) -> HashSet<String> {
     let mut called: HashSet<String> = HashSet::new();
-    // A function over sizes has no instance unless something calls it.
-    let open = program.functions.values().filter(|f| f.is_pub && f.sizes.is_empty());
+    // A function over sizes has no instance unless something calls it. Constants are checked even if nothing uses them.
+    let open = program.functions.values().filter(|f| (f.is_pub || f.is_constant) && f.sizes.is_empty());
     let mut open: Vec<&str> = open.map(|f| f.name.as_str()).collect();
     while let Some(name) = open.pop() {
         if called.insert(name.into()) {

@@ -305,6 +305,9 @@ impl Context<'_> {
 
     fn call(&mut self, name: &str, arguments: &[ast::Expr], at: Span) -> Costed<ExprKind> {
         let function = self.function_named(name, at)?;
+        if self.functions[function as usize].is_constant {
+            return Ok((ExprKind::Whole(function), 0));
+        }
         let before = self.assignments;
         let (arguments, cost) = self.all(arguments)?;
         let cost = cost.saturating_add(self.functions[function as usize].cost);
@@ -455,10 +458,10 @@ impl Context<'_> {
     }
 }
 
-/// Returns whether a value is a variable or a field of one, which is evaluated without side effects.
+/// Returns whether a value is a variable, a constant or a field of one, which is evaluated without side effects.
 fn is_variable(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Var(_) => true,
+        ExprKind::Var(_) | ExprKind::Whole(_) => true,
         ExprKind::Field(whole, _) => is_variable(whole),
         _ => false,
     }

@@ -20,13 +20,11 @@ use std::collections::{HashMap, HashSet};
 use garblet_circuit::diagnostic::clip;
 
 use super::{
-    ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, SizeParam, StructDef, Type},
+    ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, SizeParam, Stmt, StmtKind, StructDef, Type},
     scanner::{Kind, Token},
+    types::scalar,
 };
-use crate::{
-    source_error::SourceError,
-    tree::{Attributes, Span},
-};
+use crate::{source_error::SourceError, tree::Span};
 
 /// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
@@ -59,6 +57,13 @@ pub(super) fn parse(tokens: Vec<Token<'_>>, lone: Lone) -> Result<Program, Vec<S
     parser.program()
 }
 
+/// A constant or a size: where it is declared, and whether it is a number or a bool.
+#[derive(Clone, Copy)]
+struct Declared {
+    at: Span,
+    is_scalar: bool,
+}
+
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
@@ -75,8 +80,8 @@ struct Parser<'t> {
     names: names::Names,
     /// The fields of all structs, and of the variants with named fields, as `ENUM::VARIANT`.
     fields: HashMap<String, Vec<String>>,
-    /// All constants, and where they are declared.
-    constants: HashMap<String, Span>,
+    /// All constants, and the sizes of the function at hand.
+    constants: HashMap<String, Declared>,
     /// The names of all functions.
     functions: HashSet<String>,
     /// The names of all structs and enums, which may be those of floating-point types, as in Rust.
@@ -256,9 +261,10 @@ impl Parser<'_> {
             {
                 self.fields.insert(name, definition.fields.into_iter().map(|(field, _)| field).collect());
             } else if token.kind == Kind::Word("const")
-                && let Ok((name, definition)) = self.constant(token.span)
+                && let Ok((name, ty)) = self.constant_head()
             {
-                self.constants.insert(name, definition.span);
+                let (at, is_scalar) = (token.span.to(self.tokens[self.at - 1].span), scalar(&ty).is_some());
+                self.constants.insert(name, Declared { at, is_scalar });
             } else if token.kind == Kind::Word("fn")
                 && let Kind::Word(name) = self.peek()
             {
@@ -313,11 +319,15 @@ impl Parser<'_> {
                 Err(fault.hint("leave out `const`: every call is computed where it stands, and constants call only `min` and `max`"))
             }
             Kind::Word("const") => {
-                let (name, definition) = self.constant(begin)?;
-                if program.functions.contains_key(&name) {
+                let (name, ty) = self.constant_head()?;
+                if program.functions.contains_key(&name) || program.constants.contains_key(&name) {
                     return Err(defined_twice(&name, at));
                 }
-                put(&mut program.constants, name, definition, at)
+                match scalar(&ty) {
+                    Some(_) => drop(program.constants.insert(name, self.constant(ty, begin)?)),
+                    None => drop(program.functions.insert(name.clone(), self.whole_constant(name, ty, begin)?)),
+                }
+                Ok(())
             }
             Kind::Word("struct") => {
                 let (name, definition) = self.struct_definition(begin)?;
@@ -359,8 +369,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `const NAME: TYPE = VALUE;`, after its first word.
-    fn constant(&mut self, begin: Span) -> Parsed<(String, ConstDef)> {
+    /// `const NAME: TYPE =`, after its first word.
+    fn constant_head(&mut self) -> Parsed<(String, Type)> {
         let (name, _) = self.name("the name of a constant")?;
         if !self.is(":") {
             return Err(self.unexpected("`:`").hint(format!("a constant has a type: `const {name}: usize = ...;`")));
@@ -368,12 +378,27 @@ impl Parser<'_> {
         self.expect(":")?;
         let (ty, _) = self.ty()?;
         self.expect("=")?;
+        Ok((name, ty))
+    }
+
+    /// `VALUE;` of a constant that is a number or a bool.
+    fn constant(&mut self, ty: Type, begin: Span) -> Parsed<ConstDef> {
         let value = self.constant_expression()?;
         if !self.is(";") {
             return Err(self.missing("`;`").hint(types::CONSTANTS));
         }
         let end = self.expect(";")?;
-        Ok((name, ConstDef { ty, value, span: begin.to(end) }))
+        Ok(ConstDef { ty, value, span: begin.to(end) })
+    }
+
+    /// `VALUE;` of another constant: a function without parameters, which is computed once.
+    fn whole_constant(&mut self, name: String, ty: Type, begin: Span) -> Parsed<FnDef> {
+        let first = self.at;
+        self.names = names::Names::default();
+        let value = self.expression()?;
+        let span = begin.to(self.expect(";")?);
+        let body = vec![Stmt { span: value.span, kind: StmtKind::Expr(value) }];
+        Ok(FnDef { body, is_constant: true, tokens: self.at - first, span, ..FnDef::empty(name, ty) })
     }
 
     /// A new name for a variable.
@@ -381,7 +406,7 @@ impl Parser<'_> {
     /// *Errors*: the name of a constant.
     fn variable_name(&mut self, name: &str, at: Span) -> Parsed<String> {
         match self.constants.get(name) {
-            Some(declared) => Err(names::of_constant(name, declared.line, at)),
+            Some(declared) => Err(names::of_constant(name, declared.at.line, at)),
             None => Ok(self.names.new_name(name)),
         }
     }
@@ -454,12 +479,15 @@ impl Parser<'_> {
         let (name, _) = self.name("the name of a function")?;
         let sizes = self.size_params()?;
         // As in Rust, they hide constants of the same names.
-        let hidden: Vec<(String, Option<Span>)> =
-            sizes.iter().map(|own| (own.name.clone(), self.constants.insert(own.name.clone(), own.span))).collect();
+        let hide = |own: &SizeParam| {
+            let size = Declared { at: own.span, is_scalar: true };
+            (own.name.clone(), self.constants.insert(own.name.clone(), size))
+        };
+        let hidden: Vec<(String, Option<Declared>)> = sizes.iter().map(hide).collect();
         let parsed = self.signature_and_body(name);
         for (name, before) in hidden {
             match before {
-                Some(span) => self.constants.insert(name, span),
+                Some(constant) => self.constants.insert(name, constant),
                 None => self.constants.remove(&name),
             };
         }
@@ -517,21 +545,7 @@ impl Parser<'_> {
         let (result, _) = self.ty()?;
         self.names.declare();
         let (body, end) = self.block()?;
-        let (sizes, tokens) = (Vec::new(), 0);
-        Ok((
-            FnDef {
-                is_pub: false,
-                attributes: Attributes::default(),
-                name,
-                sizes,
-                tokens,
-                params,
-                result,
-                body,
-                span: end,
-            },
-            end,
-        ))
+        Ok((FnDef { params, body, ..FnDef::empty(name, result) }, end))
     }
 }
 

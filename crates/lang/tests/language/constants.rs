@@ -224,3 +224,40 @@ fn only_a_party_gives_a_constant_and_an_integer_for_a_float_must_be_one_of_its_n
         assert!(compile(source, &[("X", whole)], true).is_ok(), "{whole}");
     }
 }
+
+#[test]
+fn a_constant_of_any_type_costs_what_a_variable_does() {
+    let table: Vec<String> = (0..256u32).map(|k| (k * k * 7 % 251).to_string()).collect();
+    let table = format!("[{}]", table.join(", "));
+    let body = "let mut s = 0u8; for k in 0usize..200usize { s = s ^ T[((a ^ b) as usize + k) & 255] ^ T[k]; } s }";
+    let constant = format!("const T: [u8; 256] = {table};\npub fn main(a: u8, b: u8) -> u8 {{ {body}");
+    let variable = format!("pub fn main(a: u8, b: u8) -> u8 {{ let T: [u8; 256] = {table}; {body}");
+    let [constant, variable] = [constant, variable].map(|text| compile(&text, &[], true).expect("a program"));
+    assert_eq!(constant.counts(), variable.counts());
+    assert_eq!(constant.instance_count(), variable.instance_count());
+    for (a, b) in [(0, 0), (7, 200), (255, 1)] {
+        let of = |program| evaluate(program, &[a, b].map(|x: u8| Bits::from_u128(x.into(), 8)));
+        let t = |k: u32| (k * k * 7 % 251) as u8;
+        let expected = (0..200u32).fold(0, |s, k| s ^ t((u32::from(a ^ b) + k) & 255) ^ t(k));
+        assert_eq!(of(&constant), of(&variable), "{a}, {b}");
+        assert_eq!(of(&constant)[0].to_u128(), Some(expected.into()), "{a}, {b}");
+    }
+}
+
+#[test]
+fn a_constant_of_any_type_is_the_value_of_an_expression() {
+    let made = "fn squares() -> [u16; 8] { let mut s = [0; 8]; for k in 0usize..8usize { s[k] = (k * k) as u16; } s }\n\
+        const SQUARES: [u16; 8] = squares();\nconst LAST: (u16, [u16; 8]) = (SQUARES[7], SQUARES);\n\
+        pub fn main(a: u8, b: u8) -> u8 { ((LAST.0 + LAST.1[(a & 7) as usize]) as u8) ^ b }";
+    assert_eq!(eight(made, &[], [3, 0]), 49 + 9);
+    let sized = "const N: usize = PARTY_0::N;\nconst ONES: [u8; N] = [1; N];\n\
+        pub fn main(a: u8, b: u8) -> u8 { let mut s = a; for one in ONES { s += one; } s ^ b }";
+    assert_eq!(eight(sized, &[("N", "5")], [3, 0]), 8);
+    let list = "const L: [u8; ..4] = [4, 5];\npub fn main(a: u8, b: u8) -> u8 { (L.len() as u8) + L[1] + a + b }";
+    assert_eq!(eight(list, &[], [1, 2]), 10);
+    // Rust changes a copy, with a warning.
+    let changed = "const T: [u8; 2] = [1, 2];\npub fn main(a: u8, b: u8) -> u8 { T[0] = a; T[0] ^ b }";
+    assert_eq!(fault(changed, &[]), "cannot assign to the expression before this sign");
+    let called = "const T: [u8; 2] = [1, 2];\nfn f() -> u8 { T[0] }\npub fn main(a: u8, b: u8) -> u8 { a ^ b }";
+    assert!(compile(called, &[], true).is_ok(), "a constant that only an unused function needs");
+}

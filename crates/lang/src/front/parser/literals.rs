@@ -141,6 +141,10 @@ impl Parser<'_> {
 
     /// `(ARGUMENT, ..)` of a call, after the name and the sizes that it states.
     fn call(&mut self, name: String, begin: Span, sizes: Vec<Option<ConstExpr>>) -> Parsed<Expr> {
+        if self.is_whole_constant(&name) {
+            let fault = SourceError::new(begin, format!("expected a function, got the constant `{name}`"));
+            return Err(fault.hint("leave out the brackets"));
+        }
         self.expect("(")?;
         let (arguments, end) = self.list(")", Self::expression)?;
         // As in Rust, a variable hides the function of its name.
@@ -166,8 +170,18 @@ impl Parser<'_> {
         Ok(Some(size))
     }
 
+    /// A variable or a constant.
     fn variable(&self, name: String, at: Span) -> Expr {
-        Expr::new(ExprKind::Variable(self.names.resolve(name)), at)
+        let kind = match self.is_whole_constant(&name) {
+            true => ExprKind::Call(Callee { name, sizes: Vec::new() }, Vec::new()),
+            false => ExprKind::Variable(self.names.resolve(name)),
+        };
+        Expr::new(kind, at)
+    }
+
+    /// Returns whether the name is that of a constant that is neither a number nor a bool. No variable has its name.
+    pub(super) fn is_whole_constant(&self, name: &str) -> bool {
+        self.constants.get(name).is_some_and(|declared| !declared.is_scalar)
     }
 
     /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, `ENUM::VARIANT { .. }`, the greatest and least number of a type, or a call that

@@ -88,7 +88,7 @@ impl Parser<'_> {
             false if self.is("..") || self.is("..=") => {
                 self.numbers_from(ConstExpr { kind: ConstKind::Constant(name), span: begin })
             }
-            false => Ok(self.binding(&name, begin)),
+            false => self.binding(&name, begin),
         }
     }
 
@@ -110,7 +110,7 @@ impl Parser<'_> {
             only_once(&mut names, &field, at)?;
             let pattern = match parser.eat(":") {
                 Some(_) => parser.pattern()?,
-                None => parser.binding(&field, at),
+                None => parser.binding(&field, at)?,
             };
             Ok(Some((field, pattern)))
         })?;
@@ -124,13 +124,19 @@ impl Parser<'_> {
     }
 
     /// A variable that is bound, or a constant that is compared with.
-    fn binding(&mut self, name: &str, at: Span) -> Pattern {
+    ///
+    /// *Errors*: a constant that is neither a number nor a bool.
+    fn binding(&mut self, name: &str, at: Span) -> Parsed<Pattern> {
+        if self.is_whole_constant(name) {
+            let fault = SourceError::new(at, format!("expected a pattern, got the constant `{name}`"));
+            return Err(fault.hint("compare with it by `==`, or give the variable another name"));
+        }
         let kind = match name {
             "_" => PatternKind::Bind(name.into()),
             _ if self.constants.contains_key(name) => PatternKind::Constant(name.into()),
             _ => PatternKind::Bind(self.names.new_name(name)),
         };
-        Pattern::new(kind, at)
+        Ok(Pattern::new(kind, at))
     }
 
     /// A number, or a range of them.

@@ -38,6 +38,47 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
         "expected a constant, got a call of the function `max`",
         "cannot call non-const function",
     ),
+    // Constants of any type.
+    (
+        "const T: [u8; 2] = [1, 2];\npub fn main(a: u8, b: u8) -> u8 { T(a) ^ b }",
+        "expected a function, got the constant `T`",
+        "expected function, found `[u8; 2]`",
+    ),
+    (
+        "const T: [u8; 3] = [1, 2];\npub fn main(a: u8, b: u8) -> u8 { a ^ b }",
+        "expected [u8; 3], got [integer; 2]",
+        "mismatched types",
+    ),
+    (
+        "const T: [u8; 2] = [1, 300];\npub fn main(a: u8, b: u8) -> u8 { T[0] ^ a ^ b }",
+        "literal out of range for u8: expected 0 to 255, got 300",
+        "literal out of range for `u8`",
+    ),
+    (
+        "const T: [u8; 2] = [1, N + 1];\nconst N: u8 = 255;\npub fn main(a: u8, b: u8) -> u8 { T[0] ^ a ^ b }",
+        "this always panics: arithmetic overflow",
+        "attempt to compute `u8::MAX + 1_u8`, which would overflow",
+    ),
+    (
+        "const A: [u8; 1] = B;\nconst B: [u8; 1] = [A[0]];\npub fn main(a: u8, b: u8) -> u8 { A[0] ^ a ^ b }",
+        "the constant `A` contains itself",
+        "cycle detected when",
+    ),
+    (
+        "const T: [u8; 2] = [1, a];\npub fn main(a: u8, b: u8) -> u8 { T[0] ^ a ^ b }",
+        "there is no variable, constant or function `a`",
+        "cannot find value `a`",
+    ),
+    (
+        "const T: [u8; 2] = [1, 2];\nconst T: u8 = 1;\npub fn main(a: u8, b: u8) -> u8 { T ^ b }",
+        "`T` is defined twice",
+        "the name `T` is defined multiple times",
+    ),
+    (
+        "const T: [u8; 2] = [1, 2];\npub fn main(a: u8, b: u8) -> u8 { let T = a; T ^ b }",
+        "expected a pattern, got the constant `T`",
+        "mismatched types",
+    ),
     // Literals that do not fit.
     (
         "pub fn main(a: u8, b: u8) -> (bool, u8, u16) { let k = 300; let y: u8 = k; (y > 255u8, y ^ a, (y as u16) ^ (b as u16)) }",

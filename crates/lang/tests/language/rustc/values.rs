@@ -31,6 +31,39 @@ pub(super) const VALUES: &[(&str, &[Run])] = &[
         "pub fn main(a: u8, b: u8) -> u8 { let x: [u8; 0] = match a { 0 => [], _ => [] }; let y: [[(u8, [u8; 0]); 0]; 3] = [[], [], []]; a ^ b }",
         &[("5, 3", "6")],
     ),
+    // Constants of any type.
+    (
+        "const NEXT: [[u8; 3]; 2] = [[1, 0, 1], [0, 1, N]];\nconst N: u8 = 7;\npub fn main(a: u8, b: u8) -> u8 { NEXT[(a % 2) as usize][(b % 3) as usize] }",
+        &[("1, 2", "7"), ("0, 2", "1"), ("3, 3", "0")],
+    ),
+    (
+        "struct P { x: u8, y: (u16, bool) }\nconst ORIGIN: P = P { y: (300, true), x: 2 };\npub fn main(a: u8, b: u8) -> u16 { let mut p = ORIGIN; p.x = a; if ORIGIN.y.1 { (p.x as u16) + ORIGIN.y.0 + (ORIGIN.x as u16) } else { b as u16 } }",
+        &[("5, 3", "307")],
+    ),
+    (
+        "enum E { A, B(u8) }\nconst ALL: [E; 2] = [E::B(4), E::A];\npub fn main(a: u8, b: u8) -> u8 { let mut s = b; for e in ALL { s = match e { E::A => s ^ 1, E::B(x) => s + x }; } s ^ a }",
+        &[("0, 3", "6")],
+    ),
+    (
+        "const A: [u8; 4] = [1; 4];\nconst B: ([u8; 4], u8) = (A, A[2] + (A.len() as u8));\npub fn main(a: u8, b: u8) -> u8 { let mut s = B.1; for x in B.0 { s += x; } s ^ a ^ b }",
+        &[("0, 0", "9")],
+    ),
+    (
+        "const N: usize = 3;\nconst T: [usize; N] = [N, N - 1, 7 << 2];\nfn f<const N: usize>(x: [u8; N]) -> usize { T[0] * 100 + T[1] * 10 + N }\npub fn main(a: [u8; 2], b: u8) -> usize { f(a) + T[2] }",
+        &[("[1, 2], 3", "350")],
+    ),
+    (
+        "const E: [u8; 0] = [];\nconst UNIT: () = ();\npub fn main(a: u8, b: u8) -> u8 { let x = UNIT; let mut s = a; for y in E { s += y; } s ^ b }",
+        &[("5, 3", "6")],
+    ),
+    (
+        "fn f<const T: usize>(x: [u8; T]) -> u8 { (T as u8) + x[0] }\nconst T: [u8; 2] = [50, 60];\npub fn main(a: [u8; 3], b: u8) -> u8 { f(a) + T[1] }",
+        &[("[1, 2, 3], 0", "64")],
+    ),
+    (
+        "struct S { t: u8 }\nconst K: S = S { t: 9 };\nfn g(s: S) -> u8 { s.t }\npub fn main(a: u8, b: u8) -> u8 { if g(K) == K.t { g(S { t: a }) } else { b } }",
+        &[("5, 3", "5")],
+    ),
     // A function of the source takes the place of a built-in one, and a variable that of a function.
     ("fn min(a: u8, b: u8) -> u8 { a ^ b }\npub fn main(a: u8, b: u8) -> u8 { min(a, b) }", &[("5, 3", "6")]),
     (
