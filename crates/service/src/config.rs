@@ -305,8 +305,9 @@ fn add_rule(
         return Err(wrong(format!("job: no job `{}`; the jobs are {}", rule.job, known.join(", "))));
     };
     let party = own_party(rule, offer, own).map_err(wrong)?;
-    let peers = peers(rule, own, names).map_err(wrong)?;
-    check_peers(&peers, offer, party).map_err(wrong)?;
+    let peers = peers(rule, own, names).map_err(|(what, hint)| wrong(what).hint(hint))?;
+    check_peers(&peers, offer, party)
+        .map_err(|what| wrong(what).hint("`garblet job show` lists the job's parties; a rule names all others"))?;
     let often = rule.often;
     if [often.per_day, often.total, often.peer_per_day, often.peer_total].iter().all(Option::is_none) {
         return Err(wrong("often: expected a limit: per_day, total, peer_per_day or peer_total".into()).hint(
@@ -413,24 +414,30 @@ fn refill(
 }
 
 /// The peers of a rule, by name.
+///
+/// *Errors*: what is wrong, and a hint.
 fn peers(
     rule: &WrittenRule,
     own: Option<Fingerprint>,
     names: &[(String, Fingerprint)],
-) -> Result<Vec<(String, Fingerprint)>, String> {
+) -> Result<Vec<(String, Fingerprint)>, (String, &'static str)> {
     if own.is_none() {
         return match rule.peers.is_empty() {
             true => Ok(Vec::new()),
-            false => Err("peers: plain TCP has no named peers".into()),
+            false => Err(("peers: plain TCP has no named peers".into(), "leave peers out, or leave out insecure_plain_tcp")),
         };
     }
     if rule.peers.is_empty() {
-        return Err("peers: expected the names of the peers that may run the job".into());
+        let hint = "the names are those of the file of trusted peers; `garblet trust list` shows them";
+        return Err(("peers: expected the names of the peers that may run the job".into(), hint));
     }
     let known = || names.iter().map(|(name, _)| &name[..]).collect::<Vec<_>>().join(", ");
     let find = |peer: &String| {
         let found = names.iter().find(|(name, _)| name == peer).cloned();
-        found.ok_or_else(|| format!("peers: `{peer}` is not trusted; trusted peers: {}", known()))
+        found.ok_or_else(|| {
+            let hint = "write a name as it is there, or add it: garblet trust add NAME FINGERPRINT, with --trust FILE if the service reads another file";
+            (format!("peers: `{peer}` is not trusted; trusted peers: {}", known()), hint)
+        })
     };
     rule.peers.iter().map(find).collect()
 }

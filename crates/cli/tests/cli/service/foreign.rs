@@ -470,6 +470,7 @@ fn checking_a_configuration_starts_nothing() {
     company.configure("", &rule("bob", "").replace("[\"bob\"]", "[\"eve\"]"));
     let ran = finish(company.begin(&["serve", "--config", &file, "--check"]));
     assert!(ran.status == Some(2) && ran.stderr.contains("peers: `eve` is not trusted"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("add it: garblet trust add NAME FINGERPRINT"), "{}", ran.stderr);
     let text = std::fs::read_to_string(company.configure("", &rule("bob", ""))).expect("written");
     let listen = text.lines().find(|line| line.starts_with("listen")).expect("it has an address");
     std::fs::write(&file, text.replace(listen, "listen = \"17745\"")).expect("written");
