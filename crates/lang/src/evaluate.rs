@@ -245,13 +245,9 @@ impl Machine<'_> {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
             }
-            ExprKind::Var(variable) => {
+            ExprKind::Var(_) | ExprKind::Whole(_) => {
                 let words = self.words(&expr.ty);
-                self.copy(self.slot_of(*variable), to, words);
-            }
-            ExprKind::Whole(constant) => {
-                let words = self.words(&expr.ty);
-                self.copy(self.constants[*constant as usize], to, words);
+                self.slot_of_name(expr).into_iter().for_each(|from| self.copy(from, to, words));
             }
             ExprKind::List(parts) => {
                 let mut at = to;

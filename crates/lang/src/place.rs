@@ -25,8 +25,7 @@ impl Machine<'_> {
     /// *Errors*: an index out of bounds.
     pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, SourceError> {
         match &expr.kind {
-            ExprKind::Var(variable) => Ok(Some(self.slot_of(*variable))),
-            ExprKind::Whole(constant) => Ok(Some(self.constants[*constant as usize])),
+            ExprKind::Var(_) | ExprKind::Whole(_) => Ok(self.slot_of_name(expr)),
             ExprKind::Field(whole, skip) => Ok(self.place(whole)?.map(|slot| slot + skip)),
             ExprKind::Index { array, index, count }
                 if is_place(array) && is_simple(index) && !matches!(array.ty, Ty::List(..)) =>
@@ -39,6 +38,15 @@ impl Machine<'_> {
                 })
             }
             _ => Ok(None),
+        }
+    }
+
+    /// The first word of a variable or a constant.
+    pub(crate) fn slot_of_name(&self, expr: &Expr) -> Option<Slot> {
+        match &expr.kind {
+            ExprKind::Var(variable) => Some(self.slot_of(*variable)),
+            ExprKind::Whole(constant) => Some(self.constants[*constant as usize]),
+            _ => None,
         }
     }
 
@@ -85,9 +93,10 @@ impl Machine<'_> {
                 steps.push(self.index_step(index, *count, words, expr.span)?);
                 Ok(base)
             }
-            ExprKind::Var(variable) => Ok(self.slot_of(*variable)),
-            ExprKind::Whole(constant) => Ok(self.constants[*constant as usize]),
-            _ => self.fresh(expr),
+            _ => match self.slot_of_name(expr) {
+                Some(slot) => Ok(slot),
+                None => self.fresh(expr),
+            },
         }
     }
 

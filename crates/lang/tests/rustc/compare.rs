@@ -132,7 +132,7 @@ pub(crate) const LIMITS: &[Limit] = &[
     Limit {
         name: "an operator in a constant",
         error: "a constant is made of",
-        stated: "**A constant is made of** numbers",
+        stated: "**A constant that is a number or a bool is made of** numbers",
     },
     Limit {
         name: "order of Booleans",

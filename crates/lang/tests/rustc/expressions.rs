@@ -171,7 +171,7 @@ impl Generator {
     }
 
     /// A tuple, an array, a struct or an enum of its parts.
-    fn made(&mut self, ty: &Ty, depth: usize) -> Expr {
+    pub(crate) fn made(&mut self, ty: &Ty, depth: usize) -> Expr {
         match ty {
             Ty::Tuple(parts) => Expr::Tuple(parts.iter().map(|ty| self.value(ty, depth)).collect()),
             // An array of open size has no elements that could be listed.

@@ -35,6 +35,8 @@ pub(crate) struct Generator {
     pub(crate) enums: Vec<(String, Vec<(String, Fields)>)>,
     /// Constants with their types and values.
     pub(crate) constants: Vec<(String, Ty, u128)>,
+    /// Constants that are neither numbers nor Booleans.
+    whole: Vec<Variable>,
     pub(crate) functions: Vec<(String, Vec<Ty>, Ty)>,
     /// Functions over the size `M`.
     over: Vec<(String, Vec<Ty>, Ty)>,
@@ -73,6 +75,7 @@ impl Program {
             structs: Vec::new(),
             enums: Vec::new(),
             constants: Vec::new(),
+            whole: Vec::new(),
             functions: Vec::new(),
             over: Vec::new(),
             open: None,
@@ -129,7 +132,21 @@ impl Generator {
             items.push(Item::Enum("E".into(), variants.clone()));
             self.enums.push(("E".into(), variants));
         }
+        for k in 0..self.dice.below(3) {
+            items.extend(self.whole_constant(&format!("W{k}")));
+        }
         items
+    }
+
+    /// A constant that is neither a number nor a Boolean, of literals and constants.
+    fn whole_constant(&mut self, name: &str) -> Option<Item> {
+        let ty = self.ty(2);
+        if matches!(ty, Ty::Bool | Ty::Int(_) | Ty::Float(_)) {
+            return None;
+        }
+        let value = self.made(&ty, 0);
+        self.whole.push(Variable { name: name.into(), ty: ty.clone(), mutable: false });
+        Some(Item::Const(name.into(), ty, value))
     }
 
     fn constant(&mut self, name: &str) -> Item {
@@ -299,7 +316,8 @@ impl Generator {
     /// The variables that can be seen.
     pub(crate) fn visible(&self) -> Vec<Variable> {
         let hidden = |at: usize| self.scope[at + 1..].iter().any(|later| later.name == self.scope[at].name);
-        (0..self.scope.len()).filter(|&at| !hidden(at)).map(|at| self.scope[at].clone()).collect()
+        let variables = (0..self.scope.len()).filter(|&at| !hidden(at)).map(|at| self.scope[at].clone());
+        variables.chain(self.whole.iter().cloned()).collect()
     }
 
     pub(crate) fn int(&mut self) -> Int {
