@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
 import sys
 from pathlib import Path
 
@@ -44,11 +43,15 @@ def connect(options: argparse.Namespace) -> dict[int, wire.Channel]:
     """The channel to each peer."""
     if options.command == "gmw":
         return gmw.connect(options.address, options.party, options.session)
+    stream: wire.Stream
     if options.identity:
-        if not options.connect or not options.peer:
-            raise CallError("TLS: expected --connect and --peer with --identity, got one without them")
-        key = tls.key_of(bytes.fromhex(Path(options.identity).read_text()))
-        stream: socket.socket = tls.connect(options.connect, key, tls.from_text(options.peer), options.session)
+        if not options.peer:
+            raise CallError("TLS: expected --peer with --identity, got one without it")
+        key, peer = tls.key_of(bytes.fromhex(Path(options.identity).read_text())), tls.from_text(options.peer)
+        if options.listen:
+            stream = tls.accept(options.listen, key, peer, options.session)
+        else:
+            stream = tls.connect(options.connect, key, peer, options.session)
     else:
         stream = wire.accept(options.listen) if options.listen else wire.connect(options.connect)
     return {1 - options.party: wire.Channel(stream)}
@@ -66,7 +69,7 @@ def main(arguments: list[str]) -> int:
             where = one.add_mutually_exclusive_group(required=True)
             where.add_argument("--listen", metavar="HOST:PORT")
             where.add_argument("--connect", metavar="HOST:PORT")
-            one.add_argument("--identity", metavar="FILE", help="32 bytes in hexadecimal, for TLS; needs --connect")
+            one.add_argument("--identity", metavar="FILE", help="32 bytes in hexadecimal, for TLS")
             one.add_argument("--peer", metavar="FINGERPRINT", help="the peer's identity, for TLS")
         one.add_argument("--program", required=True, metavar="FILE")
         one.add_argument("--input", action="append", default=[], metavar="[K=]FILE")

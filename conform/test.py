@@ -11,6 +11,7 @@ import random
 import ssl
 import sys
 import tempfile
+import threading
 import unittest
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -471,6 +472,53 @@ class Test(unittest.TestCase):
         self.assertEqual(errors.count("refused "), len(refused), errors)
         for word in ("another session: expected `monday-1`, got `tuesday`", "got one without a name"):
             self.assertIn(word, errors)
+        for name, bits in outputs.items():
+            self.assertEqual("".join(map(str, bits)), made.expected[name])
+
+    def test_tls_as_listener(self) -> None:
+        """TLS with a session name, as the accepting side, after callers that are dropped (files 3 and 4)."""
+        made = self.case(Case("tls", "lib:millionaires(32)"))
+        folder = Path(self.folder.name)
+        theirs = tls.from_text(command.keygen(folder / "caller.pem"))
+        command.keygen(folder / "stranger.pem")
+        key = tls.key_of(os.urandom(32))
+        ours = tls.to_text(tls.fingerprint(tls.public_bytes(key)))
+        address = command.free_address()
+
+        def call(identity: str, session: tuple[str, ...], patience: str) -> command.Party:
+            more: tuple[str, ...] = ("--identity", str(folder / identity), "--peer", ours)
+            more += ("--trust", str(folder / "trust.toml"), *session, "--timeout", patience)
+            return command.Party(1, made.file, made.files, address, {}, listen=False, more=more)
+
+        strangers = [
+            call("stranger.pem", ("--session", "monday-1"), "2s"),
+            call("caller.pem", ("--session", "tuesday"), "2s"),
+            call("caller.pem", (), "2s"),
+        ]
+        dropped: list[str] = []
+        found: list[tls.Accepted] = []
+
+        def accept() -> None:
+            found.append(tls.accept(address, key, theirs, "monday-1", 60.0, dropped.append))
+
+        waiting = threading.Thread(target=accept)
+        waiting.start()
+        plain = wire.connect(address)
+        plain.sendall(wire.frame(wire.CONTROL, wire.HELLO, b"garblet\0"))
+        plain.close()
+        for stranger in strangers:
+            status, _, errors = stranger.wait()
+            self.assertEqual(status, 1, errors)
+        other = call("caller.pem", ("--session", "monday-1"), "60s")
+        try:
+            waiting.join()
+            outputs = yao.run(wire.Channel(found[0]), 0, made.program, made.bits, {}, "monday-1")
+            status, _, errors = other.wait()
+        finally:
+            other.stop()
+        self.assertEqual(status, 0, errors)
+        reasons = {what.split(":")[0] for what in dropped}
+        self.assertEqual(reasons, {"TLS", "another identity", "another session"}, dropped)
         for name, bits in outputs.items():
             self.assertEqual("".join(map(str, bits)), made.expected[name])
 

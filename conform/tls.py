@@ -1,23 +1,33 @@
-"""TLS 1.3 between identities: file 3 of the specification. This peer is the connecting side only.
+"""TLS 1.3 between identities: file 3 of the specification.
 
-The accepting side has to ask for a certificate that no authority has signed, which the module `ssl` cannot do.
+The connecting side is the module `ssl`. The accepting side has to ask for a certificate that no authority has signed,
+which that module cannot do, so it is pyOpenSSL.
 """
 
 from __future__ import annotations
 
 import datetime
+import select
 import socket
 import ssl
 import tempfile
+import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from OpenSSL import SSL
+
 from . import wire
 from .notation import CallError, Gone, b3_derive
+
+T = TypeVar("T")
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 SPKI = bytes.fromhex("302a300506032b6570032100")
@@ -124,8 +134,131 @@ def connect(
         time.sleep(0.1)
 
 
+class Accepted:
+    """A connection that was accepted, with what `wire.Channel` needs of a socket.
+
+    A call of OpenSSL waits for nothing, so one thread may read while another one writes.
+    """
+
+    def __init__(self, stream: socket.socket, context: SSL.Context) -> None:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream.setblocking(False)
+        self._stream = stream
+        self._tls = SSL.Connection(context, stream)
+        self._tls.set_accept_state()
+        self._one_at_a_time = threading.Lock()
+        self._patience: float | None = None
+
+    def settimeout(self, seconds: float | None) -> None:
+        self._patience = seconds
+
+    def _until_done(self, work: Callable[[], T]) -> T:
+        """Call until nothing has to be waited for; raises what a socket raises."""
+        end = None if self._patience is None else time.monotonic() + self._patience
+        while True:
+            reading = True
+            try:
+                with self._one_at_a_time:
+                    return work()
+            except SSL.WantReadError:
+                pass
+            except SSL.WantWriteError:
+                reading = False
+            except SSL.ZeroReturnError:
+                raise
+            except SSL.Error as error:
+                raise OSError(f"TLS: {error}") from None
+            left = None if end is None else max(0.0, end - time.monotonic())
+            waits = [self._stream]
+            if not any(select.select(waits if reading else [], [] if reading else waits, [], left)):
+                raise TimeoutError
+
+    def handshake(self) -> None:
+        self._until_done(self._tls.do_handshake)
+
+    def caller(self) -> tuple[bytes | None, str | None]:
+        """The fingerprint and the session of the caller, after the handshake."""
+        certificate = self._tls.get_peer_certificate(as_cryptography=True)
+        public = certificate.public_key() if certificate is not None else None
+        name = self._tls.get_servername()
+        own = fingerprint(public_bytes(public)) if isinstance(public, Ed25519PublicKey) else None
+        return own, None if name is None else name.decode()
+
+    def recv(self, count: int) -> bytes:
+        try:
+            return self._until_done(partial(self._tls.recv, count))
+        except SSL.ZeroReturnError:
+            return b""
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            piece = bytes(rest[: 1 << 14])
+            rest = rest[self._until_done(partial(self._tls.send, piece)) :]
+
+    def shutdown(self, how: int) -> None:
+        """Send `close_notify`, whatever `how` says (file 3, "Ends")."""
+        self._until_done(self._tls.shutdown)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def accepting_context(key: Ed25519PrivateKey) -> SSL.Context:
+    """TLS 1.3 that asks for a certificate, and takes any: what counts is its key."""
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    context.set_min_proto_version(SSL.TLS1_3_VERSION)
+    context.use_privatekey(key)
+    context.use_certificate(certificate(key))
+    context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
+    context.set_session_cache_mode(SSL.SESS_CACHE_OFF)
+    context.set_options(SSL.OP_NO_TICKET)
+    return context
+
+
+def accept(
+    address: str,
+    key: Ed25519PrivateKey,
+    peer: bytes,
+    session: str | None,
+    patience: float = 20.0,
+    refused: Callable[[str], None] = lambda what: None,
+) -> Accepted:
+    """Listen until the peer with this fingerprint comes, and welcome it; every other caller is dropped and reported (file 4, "Callers")."""
+    end = time.monotonic() + patience
+    with wire.listen(address) as listener:
+        while (left := end - time.monotonic()) > 0:
+            listener.settimeout(left)
+            try:
+                stream = Accepted(listener.accept()[0], accepting_context(key))
+            except TimeoutError:
+                break
+            stream.settimeout(left)
+            try:
+                stream.handshake()
+                own, name = stream.caller()
+                if own == peer and name == session:
+                    stream.sendall(WELCOME)
+                    return stream
+                refused("another session" if own == peer else "another identity")
+            except (OSError, SSL.ZeroReturnError) as error:
+                refused(f"TLS: the handshake failed ({error})")
+            stream.close()
+    raise Gone(f"nobody came within {patience:.0f} seconds")
+
+
 def key_of(seed: bytes) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(seed)
 
 
-__all__ = ["IdentityError", "connect", "fingerprint", "from_text", "key_of", "public_bytes", "to_text"]
+__all__ = [
+    "Accepted",
+    "IdentityError",
+    "accept",
+    "connect",
+    "fingerprint",
+    "from_text",
+    "key_of",
+    "public_bytes",
+    "to_text",
+]

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from .notation import Gone, Misbehaviour
 
@@ -28,16 +29,26 @@ def frame(kind_of_frame: int, kind: int, payload: bytes) -> bytes:
 Tamper = Callable[[str, bytes, "Channel"], bytes]
 
 
+class Stream(Protocol):
+    """What a channel needs of a socket."""
+
+    def settimeout(self, seconds: float | None, /) -> None: ...
+    def recv(self, count: int, /) -> bytes: ...
+    def sendall(self, data: bytes, /) -> None: ...
+    def shutdown(self, how: int, /) -> None: ...
+    def close(self) -> None: ...
+
+
 class Channel:
     """One connection. `step` names what is sent or expected, for errors and for deviations."""
 
-    def __init__(self, stream: socket.socket, tamper: Tamper | None = None) -> None:
+    def __init__(self, stream: Stream, tamper: Tamper | None = None) -> None:
         self._stream = stream
         self._tamper = tamper
         self._bulk = bytearray()
         self._received = bytearray()
         stream.settimeout(TIMEOUT_SECONDS)
-        if stream.family in (socket.AF_INET, socket.AF_INET6):
+        if isinstance(stream, socket.socket) and stream.family in (socket.AF_INET, socket.AF_INET6):
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent = 0
         self.received = 0
