@@ -522,6 +522,38 @@ class Test(unittest.TestCase):
         for name, bits in outputs.items():
             self.assertEqual("".join(map(str, bits)), made.expected[name])
 
+    def test_tls_listeners_that_are_wrong(self) -> None:
+        """The command ends its run at another welcome, at bytes that are not TLS, and at another identity (file 3)."""
+        made = self.case(Case("tls", "lib:millionaires(32)"))
+        folder = Path(self.folder.name)
+        command.keygen(folder / "caller.pem")
+        key, another = tls.key_of(os.urandom(32)), tls.key_of(os.urandom(32))
+        ours = tls.to_text(tls.fingerprint(tls.public_bytes(key)))
+        more = ("--identity", str(folder / "caller.pem"), "--peer", ours, "--trust", str(folder / "trust.toml"))
+        for own, answer, said in (
+            (key, b"\x5a", "the peer did not send its welcome"),
+            (None, b"here is no TLS\r\n", "got bytes that are not TLS"),
+            (another, tls.WELCOME, "the peer is unknown: expected the peer"),
+        ):
+            address = command.free_address()
+            with wire.listen(address) as listener:
+                caller = command.Party(1, made.file, made.files, address, {}, listen=False, more=more)
+                stream = listener.accept()[0]
+                if own is None:
+                    stream.sendall(answer)
+                else:
+                    accepted = tls.Accepted(stream, tls.accepting_context(own))
+                    accepted.settimeout(20)
+                    try:
+                        accepted.handshake()
+                        accepted.sendall(answer)
+                    except OSError:
+                        self.assertIs(own, another)
+                status, _, errors = caller.wait()
+                stream.close()
+            self.assertEqual(status, 1, errors)
+            self.assertIn(said, errors)
+
 
 def _add(case: Case, role: int) -> None:
     setattr(Test, f"test_{case.protocol}_{case.name}_as_party_{role}", lambda self: self.meet(case, role))
