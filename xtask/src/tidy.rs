@@ -35,12 +35,16 @@ const CLAUSES: &[&str] = &["What", "Who", "Whom", "Whose", "How", "Whether", "Wh
 /// The page that warns of the registries, and so may name them.
 const REGISTRIES_EXPLAINED: &str = "docs/src/install.md";
 
+/// The decisions, a page for each part of the project, and their index.
+const DECISIONS: &str = "docs/decisions";
+
 /// Module names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
 
 /// Lists what is wrong in the tree, one line per finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let (mut findings, mut rules) = (Vec::new(), Vec::new());
+    let index = std::fs::read_to_string(root.join(DECISIONS).join("README.md")).unwrap_or_default();
     for path in files(root) {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if std::fs::metadata(&path).is_ok_and(|m| m.len() > FILE_BYTES_MAX) && !name.ends_with("Cargo.lock") {
@@ -54,9 +58,19 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         if name.ends_with(".md") && !name.contains("CHANGELOG") {
             findings.extend(lost_paths(&name, &text, |path| root.join(path).exists()));
         }
+        if name.starts_with(DECISIONS) {
+            findings.extend(unlisted(&name, &text, &index));
+        }
     }
     findings.extend(differing(&rules));
     findings
+}
+
+/// Sections of a page of decisions that their index does not name.
+fn unlisted(name: &str, text: &str, index: &str) -> Vec<String> {
+    let sections = text.lines().filter_map(|line| line.strip_prefix("## "));
+    let lost = sections.filter(|section| !index.contains(&format!("[{section}](")) && !section.starts_with('['));
+    lost.map(|section| format!("{name}: the index does not name `{section}`")).collect()
 }
 
 /// The rule for which characters of other people's texts are shown, if a file has it. `circuit`, `net` and `store` each have a copy, since no
@@ -269,6 +283,14 @@ mod tests {
     #[test]
     fn the_tree_is_tidy() {
         assert_eq!(check(&crate::root()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_decision_that_the_index_does_not_name_is_found() {
+        let page = "# A\n\n## One `x`\n\n### Part\n\n## Two\n";
+        let index = "# Decisions\n\n## [A](a.md)\n\n- [One `x`](a.md#one-x)\n";
+        assert_eq!(unlisted("a.md", page, index), ["a.md: the index does not name `Two`"]);
+        assert_eq!(unlisted("README.md", index, index), Vec::<String>::new());
     }
 
     #[test]
