@@ -16,6 +16,7 @@ mod layers;
 mod licences;
 mod lost_checks;
 mod modules;
+mod mutants;
 mod parts;
 mod party;
 mod platforms;
@@ -26,6 +27,7 @@ mod python;
 mod release;
 mod spec;
 mod steps;
+mod switches;
 mod test_programs;
 mod tidy;
 mod web;
@@ -34,7 +36,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all, run_each};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice | --untried] | release build TAG URL | release sign KEY | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | platforms | predict | lost-checks [PATH]";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice | --untried] | release build TAG URL | release sign KEY | tidy | spec | licences | web | python | clusters | conform | constant-time [--short] | arm | platforms | predict | lost-checks [PATH...] [--minutes N] | mutants [PATH...] [--minutes N]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -63,8 +65,8 @@ fn main() -> ExitCode {
         ["predict"] => run_all(&[predict::step()]),
         ["arm"] => run_all(&arm::steps()),
         ["platforms"] => run_all(&[platforms::step()]),
-        ["lost-checks"] => run_all(&[lost_checks::step(None)]),
-        ["lost-checks", only] => run_all(&[lost_checks::step(Some(only))]),
+        ["lost-checks", ref words @ ..] => judge(words, lost_checks::step),
+        ["mutants", ref words @ ..] => judge(words, mutants::step),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -72,6 +74,17 @@ fn main() -> ExitCode {
         }
     };
     if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Judges places of the code by the tests, if the words say which.
+fn judge(words: &[&str], step: fn(switches::Options) -> Step) -> bool {
+    match switches::Options::read(words) {
+        Some(options) => run_all(&[step(options)]),
+        None => {
+            eprintln!("{USAGE}");
+            false
+        }
+    }
 }
 
 /// The root of the workspace.

@@ -22,7 +22,7 @@ pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
-    bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Builds all tests with a profile, runs them, and then the examples of the documentation. All run, whatever fails.
@@ -33,7 +33,7 @@ pub(crate) fn step(
 ) -> Step {
     Step::check(name, move || {
         let root = crate::root();
-        let mut findings = match built(&root, profile, &[]) {
+        let mut findings = match built(&root, profile) {
             Ok(programs) => run_all(programs, variables),
             Err(finding) => return vec![finding],
         };
@@ -47,14 +47,10 @@ pub(crate) fn step(
     })
 }
 
-/// All test programs, the largest first: these take longest. With names of folders, those of the packages there, in this order.
-pub(crate) fn built(root: &Path, profile: &str, folders: &[&str]) -> Result<Vec<Program>, String> {
+/// All test programs, the largest first: these take longest.
+fn built(root: &Path, profile: &str) -> Result<Vec<Program>, String> {
     let mut build = cargo();
-    build.args(["test", "--no-run", "--quiet", "--message-format=json-render-diagnostics"]);
-    match folders {
-        [] => build.arg("--workspace"),
-        folders => build.args(folders.iter().flat_map(|folder| ["--package".to_string(), format!("garblet-{folder}")])),
-    };
+    build.args(["test", "--no-run", "--quiet", "--message-format=json-render-diagnostics", "--workspace"]);
     build.args(["--profile", profile]).current_dir(root).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = build.output().map_err(|error| format!("cargo: {error}"))?;
     if !output.status.success() {
@@ -62,13 +58,12 @@ pub(crate) fn built(root: &Path, profile: &str, folders: &[&str]) -> Result<Vec<
     }
     let messages = String::from_utf8_lossy(&output.stdout);
     let mut programs: Vec<Program> = messages.lines().filter_map(program).collect();
-    let place = |program: &Program| folders.iter().position(|folder| program.folder.ends_with(folder));
-    programs.sort_by_key(|program| (place(program), std::cmp::Reverse(program.bytes)));
+    programs.sort_by_key(|program| std::cmp::Reverse(program.bytes));
     Ok(programs)
 }
 
 /// The test program that a line of cargo's says was built.
-fn program(line: &str) -> Option<Program> {
+pub(crate) fn program(line: &str) -> Option<Program> {
     let message: Value = serde_json::from_str(line).ok()?;
     let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
     let path = PathBuf::from(message["executable"].as_str().filter(|_| is_test)?);
