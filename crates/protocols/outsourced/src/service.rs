@@ -168,6 +168,19 @@ impl Service {
         }
     }
 
+    /// Runs jobs with the other server over a connection that the caller has, until one of them leaves.
+    ///
+    /// *Errors*: the reason for that; too many unfinished runs.
+    pub async fn run_jobs_over(
+        &self,
+        channel: Channel,
+        options: &Options,
+        rng: Prg,
+    ) -> Result<Infallible, ProtocolError> {
+        self.check_unended()?;
+        self.pair(channel, (self.open)()?, options, rng).await
+    }
+
     /// Meets the other server once; meanwhile refuses submissions that have waited too long.
     async fn meet_and_pair(
         &self,

@@ -3,9 +3,9 @@
 mod manners;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use garblet_circuit::Party;
@@ -13,7 +13,10 @@ use garblet_client::{FromServer, Header, Job, Place, Reason, Refusal, Secret, Se
 use garblet_protocol::ProtocolError;
 use garblet_store::Store;
 use rand_core::CryptoRng;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    time::Instant,
+};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -54,7 +57,7 @@ struct State {
     /// The unanswered submission of each client.
     left: Vec<Option<Left>>,
     /// Incomplete jobs, by digest.
-    gatherings: HashMap<[u8; 32], Gathering>,
+    gatherings: BTreeMap<[u8; 32], Gathering>,
     /// Jobs that have become complete.
     complete: VecDeque<Id>,
     /// The limits of all clients, in the agreement's order.

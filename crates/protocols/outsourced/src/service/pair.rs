@@ -1,13 +1,13 @@
 //! The servers' joint work, over one connection: jobs, one after another, and filling their stores while nobody waits.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     convert::Infallible,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use garblet_authenticated::{Amounts, EvaluatorSide, GarblerSide, Participant, Run, Side};
@@ -17,6 +17,7 @@ use garblet_net::{Channel, NetError, Options};
 use garblet_primitives::Prg;
 use garblet_protocol::{Phase, ProtocolError, Role, Session, checks, conduct::Honest, error::StateProblem};
 use garblet_store::Store;
+use tokio::time::Instant;
 
 use crate::{
     plan::Plan,
@@ -56,7 +57,7 @@ struct Pair<'a, S: Side> {
     /// The jobs that are complete here, oldest first.
     own: VecDeque<Id>,
     /// The jobs that the cloud has reported.
-    told: HashMap<Id, Told>,
+    told: BTreeMap<Id, Told>,
     timeout: Duration,
     /// The time of the other server's last message.
     heard: Instant,
@@ -128,7 +129,7 @@ impl Service {
             session,
             participant: Some(participant),
             own: VecDeque::new(),
-            told: HashMap::new(),
+            told: BTreeMap::new(),
             timeout,
             heard: Instant::now(),
             said: Instant::now(),
@@ -173,9 +174,11 @@ impl<S: Side> Pair<'_, S> {
         let pause = LOOK.min(self.timeout / 3);
         let mut looked = Instant::now();
         loop {
+            // Its own jobs first: they are few, since each client's rate is limited, and one order makes a history repeatable.
             let turn = tokio::select! {
-                heard = self.session.channel().heard() => heard.map(|()| Turn::Heard)?,
+                biased;
                 id = desk.next_complete() => Turn::Complete(id),
+                heard = self.session.channel().heard() => heard.map(|()| Turn::Heard)?,
                 () = tokio::time::sleep(pause.saturating_sub(looked.elapsed())) => Turn::Look,
             };
             match turn {

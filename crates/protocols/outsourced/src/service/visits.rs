@@ -55,14 +55,35 @@ impl Service {
             }
         }
     }
+
+    /// Takes a visitor's frame, which came over any connection, and returns the final reply to it. If this is dropped, the visitor may send the same frame again.
+    pub async fn reply_to(&self, frame: &[u8], rng: &mut Prg) -> Arc<[u8]> {
+        match self.desk.submit(frame, rng) {
+            Ticket::Stranger(reply) | Ticket::Reply(reply) => reply.into(),
+            Ticket::Wait(mut ticket, replaced) => tokio::select! {
+                biased;
+                reply = answered(&mut ticket) => reply,
+                _ = replaced => interrupted(),
+            },
+        }
+    }
 }
+
+/// Waits for the reply to a submission. Without one, another submission of the client has replaced it.
+async fn answered(ticket: &mut watch::Receiver<Option<Arc<[u8]>>>) -> Arc<[u8]> {
+    ticket.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone()).unwrap_or_else(interrupted)
+}
+
+/// The reply to a visitor that waits no longer.
+fn interrupted() -> Arc<[u8]> {
+    FromServer::Refused(Reason::Interrupted).encode().into()
+}
+
 /// Waits for the reply to a submission, sending signs of life to the visitor.
 async fn wait(messages: &mut Messages, ticket: &mut watch::Receiver<Option<Arc<[u8]>>>) -> Result<Arc<[u8]>, NetError> {
     loop {
-        let answered = async { ticket.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone()) };
         tokio::select! {
-            // Without a reply, another submission of the client has replaced it.
-            reply = answered => return Ok(reply.unwrap_or_else(|| FromServer::Refused(Reason::Interrupted).encode().into())),
+            reply = answered(ticket) => return Ok(reply),
             () = tokio::time::sleep(SIGN_OF_LIFE) => messages.send(&FromServer::Waiting.encode()).await?,
         }
     }

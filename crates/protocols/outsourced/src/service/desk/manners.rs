@@ -1,8 +1,8 @@
 //! Limits for a client: on connections that wait for its submission, and on the rate of new submissions.
 
-use std::{collections::VecDeque, time::Instant};
+use std::collections::VecDeque;
 
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 /// The most connections on which a client waits for its submission; another one replaces the oldest.
 pub(super) const CONNECTIONS_MAX: usize = 4;
