@@ -23,6 +23,8 @@
 //! for reducing the multiplicative complexity in logic networks", DATE 2020.
 
 mod affine4;
+mod beyond;
+mod classes;
 mod cuts;
 mod dead;
 mod effort;
@@ -55,8 +57,11 @@ pub fn optimise(circuit: &Circuit, effort: Effort) -> Circuit {
 
 fn optimise_with(finder: &mut Finder, circuit: &Circuit, effort: Effort) -> Circuit {
     let graph = Xag::from_circuit(circuit);
-    let mut best = Best { ands: graph.live_and_count(), graph, work: 0 };
+    let mut best = Best { ands: graph.live_and_count(), graph, work: 0, kept: None };
     for phase in effort.phases() {
+        if !phase.always {
+            best.keep();
+        }
         for _ in 0..phase.most {
             let mut saves = false;
             for &pass in phase.passes {
@@ -67,6 +72,9 @@ fn optimise_with(finder: &mut Finder, circuit: &Circuit, effort: Effort) -> Circ
                 best.work += work;
                 let before = best.ands;
                 best.apply(pass, finder);
+                if !phase.always {
+                    best.keep();
+                }
                 // Merged products may make a gain possible, but alone do not call for another round.
                 saves |= best.ands < before && pass != Pass::Merge;
             }
@@ -75,7 +83,8 @@ fn optimise_with(finder: &mut Finder, circuit: &Circuit, effort: Effort) -> Circ
             }
         }
     }
-    let better = best.graph.into_circuit().expect("nodes come after their operands");
+    let graph = best.kept.map_or(best.graph, |(_, graph)| graph);
+    let better = graph.into_circuit().expect("nodes come after their operands");
     assert!(agree(circuit, &better), "the optimiser changed a function");
     better
 }
@@ -103,7 +112,12 @@ struct Best {
     ands: usize,
     /// The work done, in the unit of [`Pass::work`].
     work: usize,
+    /// The cheapest graph, and its cost. Later ones have no more AND nodes, but may have many more XOR nodes.
+    kept: Option<(usize, Xag)>,
 }
+
+/// XOR gates that count as much as an AND gate, a choice: an AND gate sends 32 bytes, which take 256 ns at 1 Gbit/s, and an XOR gate sends nothing.
+const XORS_OF_AND: usize = 100;
 
 impl Best {
     fn apply(&mut self, pass: Pass, finder: &mut Finder) {
@@ -112,11 +126,19 @@ impl Best {
                 self.take(merge_sums::run(&self.graph, false), true);
                 self.take(merge_sums::run(&self.graph, true), false);
             }
-            Pass::Rewrite(cuts, choice) => {
-                self.take(rewrite::run(&self.graph, finder, cuts, choice), choice != rewrite::Choice::Better);
+            Pass::Rewrite(way) => {
+                self.take(rewrite::run(&self.graph, finder, way), way.choice != rewrite::Choice::Better);
             }
             Pass::Resubstitute(levels) => self.take(resubstitute::run::<4>(&self.graph, levels), false),
             Pass::Wide(levels) => self.take(resubstitute::run::<16>(&self.graph, levels), false),
+        }
+    }
+
+    /// Keeps the graph if it is cheaper than the one that is kept.
+    fn keep(&mut self) {
+        let cost = XORS_OF_AND * self.ands + self.graph.live_gate_count();
+        if self.kept.as_ref().is_none_or(|(kept, _)| cost < *kept) {
+            self.kept = Some((cost, self.graph.clone()));
         }
     }
 

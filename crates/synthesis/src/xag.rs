@@ -52,6 +52,7 @@ impl PackedNode {
 }
 
 /// A hash-consed graph of XOR and AND nodes, each after its operands. Node 0 is the constant false.
+#[derive(Clone)]
 pub(crate) struct Xag {
     nodes: Vec<PackedNode>,
     inputs: Vec<Literal>,
@@ -150,6 +151,12 @@ impl Xag {
     pub(crate) fn live_and_count(&self) -> usize {
         let readers = self.readers();
         self.nodes().zip(readers).filter(|(node, readers)| *readers > 0 && matches!(node, Node::And(..))).count()
+    }
+
+    /// The number of AND and XOR nodes that an output depends on.
+    pub(crate) fn live_gate_count(&self) -> usize {
+        let readers = self.readers();
+        self.nodes().zip(readers).filter(|(node, readers)| *readers > 0 && *node != Node::Leaf).count()
     }
 
     /// Adds an input.

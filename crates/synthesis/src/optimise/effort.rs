@@ -2,7 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use super::rewrite::Choice;
+use super::{
+    products::Reach,
+    rewrite::{Choice, Rewriting},
+};
 
 /// The effort of the optimiser: more of it never leaves more AND gates.
 ///
@@ -71,8 +74,8 @@ pub(super) struct Phase {
 pub(super) enum Pass {
     /// Takes sums apart and merges their products.
     Merge,
-    /// Rewrites cuts, of which it keeps this many for each node.
-    Rewrite(usize, Choice),
+    /// Rewrites cuts.
+    Rewrite(Rewriting),
     /// Resubstitutes in windows of eight leaves, with levels after the node.
     Resubstitute(usize),
     /// Resubstitutes in windows of ten leaves, with levels after the node.
@@ -84,17 +87,36 @@ impl Pass {
     pub(super) fn work(self) -> usize {
         match self {
             Pass::Merge => 1,
-            Pass::Rewrite(cuts, _) => cuts / 6,
+            Pass::Rewrite(Rewriting { cuts, reach, .. }) => match reach {
+                Reach::Split => cuts / 6,
+                Reach::Four => cuts / 2,
+                Reach::All => 4 * cuts,
+            },
             Pass::Resubstitute(_) => 3,
             Pass::Wide(_) => 12,
         }
     }
 }
 
-const BETTER: Pass = Pass::Rewrite(6, Choice::Better);
-const MORE_BETTER: Pass = Pass::Rewrite(20, Choice::Better);
-const EQUAL: Pass = Pass::Rewrite(20, Choice::Equal);
-const LAST_EQUAL: Pass = Pass::Rewrite(20, Choice::LastEqual);
+const fn rewrite(cuts: usize, choice: Choice) -> Pass {
+    Pass::Rewrite(Rewriting { cuts, reach: Reach::Split, choice })
+}
+
+/// Functions of five and six forms by their classes. Early on they would hide what resubstitution finds.
+const fn classes(cuts: usize, choice: Choice) -> Pass {
+    Pass::Rewrite(Rewriting { cuts, reach: Reach::Four, choice })
+}
+
+const BETTER: Pass = rewrite(6, Choice::Better);
+const MORE_BETTER: Pass = rewrite(20, Choice::Better);
+const SOME_EQUAL: Pass = rewrite(12, Choice::Equal);
+const SOME_LAST_EQUAL: Pass = rewrite(12, Choice::LastEqual);
+const EQUAL: Pass = rewrite(20, Choice::Equal);
+const LAST_EQUAL: Pass = rewrite(20, Choice::LastEqual);
+const CLASSES: Pass = classes(12, Choice::Better);
+const EQUAL_CLASSES: Pass = classes(20, Choice::Equal);
+const LAST_EQUAL_CLASSES: Pass = classes(20, Choice::LastEqual);
+const ALL: Pass = Pass::Rewrite(Rewriting { cuts: 20, reach: Reach::All, choice: Choice::Better });
 const PLAIN: Pass = Pass::Resubstitute(0);
 const AFTER: Pass = Pass::Resubstitute(4);
 const WIDE: Pass = Pass::Wide(0);
@@ -105,17 +127,42 @@ const fn phase(passes: &'static [Pass], most: u32) -> Phase {
 }
 
 /// The phases of the usual effort come first.
-const USUAL: usize = 5;
+const USUAL: usize = 7;
 
-static PHASES: [Phase; 8] = [
+static PHASES: [Phase; 11] = [
     Phase { passes: &[Pass::Merge, BETTER], most: 8, always: true },
     phase(&[PLAIN, Pass::Merge, BETTER], 8),
     phase(&[AFTER, Pass::Merge, BETTER, PLAIN], 8),
     phase(&[EQUAL, PLAIN, AFTER, LAST_EQUAL, PLAIN, AFTER], 4),
     phase(&[Pass::Merge, BETTER, PLAIN, AFTER], 4),
+    phase(&[Pass::Merge, CLASSES, PLAIN, AFTER], 4),
+    phase(&STIRRED, 8),
     phase(&[EQUAL, WIDE, WIDE_AFTER], 6),
     phase(&[LAST_EQUAL, WIDE, WIDE_AFTER], 6),
     phase(&[Pass::Merge, MORE_BETTER, WIDE, WIDE_AFTER], 8),
+    phase(&[ALL, WIDE, WIDE_AFTER], 8),
+];
+
+/// Other structures of the same size, in between passes that find gains in them.
+static STIRRED: [Pass; 18] = [
+    SOME_EQUAL,
+    Pass::Merge,
+    PLAIN,
+    AFTER,
+    CLASSES,
+    SOME_LAST_EQUAL,
+    Pass::Merge,
+    PLAIN,
+    AFTER,
+    CLASSES,
+    EQUAL_CLASSES,
+    Pass::Merge,
+    PLAIN,
+    AFTER,
+    LAST_EQUAL_CLASSES,
+    Pass::Merge,
+    PLAIN,
+    AFTER,
 ];
 
 #[cfg(test)]

@@ -8,7 +8,10 @@
 //! - for four variables and fewer the products come from a table.
 //!
 //! This covers all functions that two products can compute, for any number of variables: two products have
-//! four factors. Functions of five forms and higher degree are split along the best linear form; six are left alone.
+//! four factors. Beyond them it depends on the [`Reach`]: functions of five forms are split along the best linear form, or
+//!
+//! - the products come from the [class](super::classes) of the function if four are enough, as they are for any function of five forms;
+//! - otherwise from the class of the function without one or two of its [products](super::beyond).
 //!
 //! *Source*: Boyar, Peralta and Pochuev 2000; Turan Sönmez and Peralta 2014 for four and five variables; Çalık, Sönmez Turan
 //! and Peralta 2019 for six; Testa, Soeken, Amarù and De Micheli 2019 for rewriting with such functions.
@@ -17,6 +20,8 @@ use std::collections::HashMap;
 
 use super::{
     affine4::{self, FourProducts},
+    beyond,
+    classes::{self, MOST_PRODUCTS},
     functions::{AFFINE, QUADRATIC, VARIABLE, VARIABLES, polynomial, shifted},
 };
 
@@ -36,13 +41,56 @@ impl Products {
     pub(super) fn used(&self) -> u16 {
         self.factors.iter().fold(self.sum, |used, (a, b)| used | a | b) & ((1 << VARIABLES) - 1)
     }
+
+    /// The tables of the variables and of the products.
+    pub(super) fn values(&self) -> Vec<u64> {
+        let mut values = VARIABLE.to_vec();
+        for &(a, b) in &self.factors {
+            values.push(sum_of(&values, a) & sum_of(&values, b));
+        }
+        values
+    }
+
+    /// The table of the function that the products compute.
+    pub(super) fn evaluate(&self) -> u64 {
+        sum_of(&self.values(), self.sum) ^ if self.invert { u64::MAX } else { 0 }
+    }
+}
+
+/// The sum of the tables in a mask.
+pub(super) fn sum_of(values: &[u64], mask: u16) -> u64 {
+    values.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).fold(0, |sum, (_, value)| sum ^ value)
+}
+
+/// The functions of more than four forms, and not quadratic, for which products are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of five forms, by splitting them.
+    Split,
+    /// Those of four products.
+    Four,
+    /// All.
+    All,
 }
 
 /// Products for functions met so far.
 #[derive(Default)]
 pub(super) struct Finder {
     known: HashMap<u64, Known>,
+    /// Knowledge of functions of five and six forms that does not come from splitting.
+    further: HashMap<u64, Further>,
 }
+
+/// Knowledge of a function of five or six forms.
+enum Further {
+    /// These products, as few as can be found.
+    Products(Products),
+    /// The function takes at least this many products, which are not computed yet.
+    AtLeast(usize),
+}
+
+/// No circuit written by people reaches this many functions; the limit bounds memory.
+const MOST_KNOWN: usize = 1 << 18;
 
 /// Known products of a polynomial without affine terms.
 enum Known {
@@ -50,38 +98,63 @@ enum Known {
     Products(Products),
     /// The function has five forms, so it takes at least three products, which are not computed yet.
     FiveForms,
+    /// The function has five forms, and these products.
+    Split(Products),
     /// No products are known.
     Nothing,
 }
 
 impl Finder {
-    /// The number of products for a table, if it is known and below `limit`.
-    pub(super) fn count(&mut self, table: u64, limit: usize) -> Option<usize> {
-        let count = self.find(polynomial(table) & !AFFINE, limit)?.factors.len();
+    /// The number of products for a table, if it is in reach and below `limit`.
+    pub(super) fn count(&mut self, table: u64, reach: Reach, limit: usize) -> Option<usize> {
+        let count = self.find(polynomial(table) & !AFFINE, reach, limit)?.factors.len();
         (count < limit).then_some(count)
     }
 
-    /// Few products for the function with this table.
-    pub(super) fn products(&mut self, table: u64) -> Option<Products> {
+    /// Few products for the function with this table, if it is in reach.
+    pub(super) fn products(&mut self, table: u64, reach: Reach) -> Option<Products> {
         let affine = polynomial(table) & AFFINE;
-        let mut products = self.find(polynomial(table) & !AFFINE, usize::MAX)?.clone();
+        let mut products = self.find(polynomial(table) & !AFFINE, reach, usize::MAX)?.clone();
         add_affine(&mut products, affine);
         Some(products)
     }
 
-    fn find(&mut self, key: u64, limit: usize) -> Option<&Products> {
-        // No circuit written by people reaches this many functions; the limit bounds memory.
-        if self.known.len() > 1 << 18 {
+    fn find(&mut self, key: u64, reach: Reach, limit: usize) -> Option<&Products> {
+        if self.known.len() > MOST_KNOWN {
             self.known.clear();
         }
         let known = self.known.entry(key).or_insert_with(|| find(key));
-        if matches!(known, Known::FiveForms) && limit > 3 {
-            *known = Known::Products(exact(split(&Essential::of(polynomial(key))), key));
+        match (&*known, reach) {
+            (Known::FiveForms, Reach::Split) if limit > 3 => {
+                *known = Known::Split(exact(split(&Essential::of(polynomial(key))), key));
+            }
+            (Known::FiveForms | Known::Split(_) | Known::Nothing, Reach::Four | Reach::All) => {
+                return find_further(&mut self.further, key, reach, limit);
+            }
+            _ => {}
         }
         match known {
-            Known::Products(products) => Some(products),
-            _ => None,
+            Known::Products(products) | Known::Split(products) => Some(products),
+            Known::FiveForms | Known::Nothing => None,
         }
+    }
+}
+
+/// Products for a function that does not become one of four forms.
+fn find_further(known: &mut HashMap<u64, Further>, key: u64, reach: Reach, limit: usize) -> Option<&Products> {
+    if known.len() > MOST_KNOWN {
+        known.clear();
+    }
+    let further = known.entry(key).or_insert_with(|| Further::AtLeast(3.max(degree(key) - 1)));
+    let limit = if reach == Reach::All { limit } else { limit.min(MOST_PRODUCTS + 1) };
+    while let Further::AtLeast(bound) = *further
+        && bound < limit
+    {
+        *further = look_further(key, bound);
+    }
+    match further {
+        Further::Products(products) if products.factors.len() <= MOST_PRODUCTS || reach == Reach::All => Some(products),
+        _ => None,
     }
 }
 
@@ -97,9 +170,48 @@ fn find(key: u64) -> Known {
     }
 }
 
+/// Looks for more products than this bound.
+fn look_further(key: u64, bound: usize) -> Further {
+    let (found, next) = match bound {
+        0..=MOST_PRODUCTS => (of_class(&Essential::of(polynomial(key))), MOST_PRODUCTS + 1),
+        _ => (beyond::products(polynomial(key)), usize::MAX),
+    };
+    found.map_or(Further::AtLeast(next), |products| Further::Products(exact(products, key)))
+}
+
+/// At most four products for a function with this table; none if it takes more.
+pub(super) fn at_most_four(table: u64) -> Option<Products> {
+    let key = polynomial(table) & !AFFINE;
+    let products = match find(key) {
+        Known::Products(products) => products,
+        _ if degree(key) > MOST_PRODUCTS + 1 => return None,
+        _ => of_class(&Essential::of(table))?,
+    };
+    Some(exact(products, polynomial(table)))
+}
+
+/// The degree of a polynomial.
+fn degree(key: u64) -> usize {
+    let degrees = (0..64u32).filter(|m| key >> m & 1 == 1).map(u32::count_ones);
+    degrees.max().map_or(0, |degree| degree as usize)
+}
+
+/// A function of a [class](classes) of at most four products.
+fn of_class(essential: &Essential) -> Option<Products> {
+    let table = (essential.forms.len()..VARIABLES).fold(essential.table, |table, i| table | table << (1 << i));
+    let products = classes::products(table)?;
+    // The function does not depend on variables beyond its forms, so any form will do for them.
+    let mask = |mask: u16| {
+        let forms = essential.forms.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1);
+        forms.fold(mask >> VARIABLES << VARIABLES, |mask, (_, &form)| mask ^ u16::from(form))
+    };
+    let factors = products.factors.iter().map(|&(a, b)| (mask(a), mask(b)));
+    Some(Products { factors: factors.collect(), sum: mask(products.sum), invert: products.invert })
+}
+
 /// Adds the affine function that the products lack to equal a polynomial.
 fn exact(mut products: Products, key: u64) -> Products {
-    let rest = polynomial(evaluate(&products)) ^ key;
+    let rest = polynomial(products.evaluate()) ^ key;
     debug_assert_eq!(rest & !AFFINE, 0, "products are right but for an affine function");
     add_affine(&mut products, rest);
     products
@@ -111,18 +223,6 @@ fn add_affine(products: &mut Products, polynomial: u64) {
     for i in 0..VARIABLES {
         products.sum ^= ((polynomial >> (1 << i) & 1) as u16) << i;
     }
-}
-
-/// The table of the function that the products compute.
-fn evaluate(products: &Products) -> u64 {
-    let mut values = VARIABLE.to_vec();
-    let sum = |values: &[u64], mask: u16| {
-        values.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).fold(0, |sum, (_, value)| sum ^ value)
-    };
-    for &(a, b) in &products.factors {
-        values.push(sum(&values, a) & sum(&values, b));
-    }
-    sum(&values, products.sum) ^ if products.invert { u64::MAX } else { 0 }
 }
 
 /// `x_i x_j + x_i A + x_j B + rest = (x_i + B)(x_j + A) + AB + rest`, where A, B and the rest do not contain x_i and x_j.
@@ -260,7 +360,7 @@ fn split(essential: &Essential) -> Products {
     let last = 1 << (VARIABLES + products.factors.len());
     products.factors.push((form.into(), difference));
     products.sum = last | rest_sum;
-    if polynomial(evaluate(&products) ^ whole(essential)) & !AFFINE != 0 {
+    if polynomial(products.evaluate() ^ whole(essential)) & !AFFINE != 0 {
         products.sum ^= difference;
     }
     products
@@ -293,16 +393,24 @@ mod tests {
 
     use super::{super::functions::depends_on, *};
 
-    fn check(table: u64) -> Option<usize> {
+    fn check_with(table: u64, reach: Reach) -> Option<usize> {
         let mut finder = Finder::default();
-        let products = finder.products(table)?;
-        assert_eq!(evaluate(&products), table, "{table:#x}");
+        let products = finder.products(table, reach)?;
+        assert_eq!(products.evaluate(), table, "{table:#x}");
         let count = products.factors.len();
-        assert_eq!(finder.count(table, count + 1), Some(count));
-        assert_eq!(Finder::default().count(table, count), None);
+        assert_eq!(finder.count(table, reach, count + 1), Some(count));
+        assert_eq!(Finder::default().count(table, reach, count), None);
         let support = (0..VARIABLES).filter(|&i| depends_on(table, i)).fold(0, |mask, i| mask | 1 << i);
         assert_eq!(products.used(), support, "{table:#x}");
         Some(count)
+    }
+
+    /// The number of products with each reach, which is none or less with the further one.
+    fn check(table: u64) -> Option<usize> {
+        let [split, four, all] = [Reach::Split, Reach::Four, Reach::All].map(|reach| check_with(table, reach));
+        assert!(four.is_none_or(|four| all == Some(four) && split.is_none_or(|split| four <= split)), "{table:#x}");
+        assert!(all.is_some_and(|all| all <= 6), "{table:#x}");
+        split
     }
 
     #[test]
@@ -316,9 +424,11 @@ mod tests {
         assert_eq!(check((a ^ b) & (c ^ d ^ e) & f), Some(2));
         // All six pairs of four variables have rank four: two products.
         assert_eq!(check(a & b ^ a & c ^ a & d ^ b & c ^ b & d ^ c & d), Some(2));
-        // Five ANDed take four; six are out of reach.
+        // Five ANDed take four; six are out of reach of splitting, and take five.
         assert_eq!(check(a & b & c & d & e), Some(4));
         assert_eq!(check(a & b & c & d & e & f), None);
+        assert_eq!(check_with(a & b & c & d & e & f, Reach::Four), None);
+        assert_eq!(check_with(a & b & c & d & e & f, Reach::All), Some(5));
     }
 
     /// A sum of k products of random factors.
@@ -332,9 +442,18 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn six_variables_take_six_products_at_most(table: u64) {
+            check(table);
+        }
+    }
+
+    proptest! {
         #[test]
         fn two_products_are_found_again(products in random_products(2)) {
-            prop_assert!(check(evaluate(&products)).unwrap() <= 2);
+            prop_assert!(check(products.evaluate()).unwrap() <= 2);
         }
 
         #[test]
@@ -350,8 +469,14 @@ mod tests {
         }
 
         #[test]
-        fn six_variables_are_right_if_found(products in random_products(4)) {
-            check(evaluate(&products));
+        fn four_products_are_found_again(products in random_products(4)) {
+            prop_assert!(check_with(products.evaluate(), Reach::Four).unwrap() <= 4);
+        }
+
+        #[test]
+        fn five_variables_take_four_products_at_most(table: u32) {
+            let table = u64::from(table) | u64::from(table) << 32;
+            prop_assert!(check_with(table, Reach::Four).unwrap() <= 4);
         }
     }
 }

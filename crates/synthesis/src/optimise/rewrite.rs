@@ -4,7 +4,7 @@ use super::{
     cuts::{Cut, Cuts},
     functions::{VARIABLES, depends_on},
     plan::{Formula, Plan},
-    products::{Finder, Products},
+    products::{Finder, Products, Reach},
 };
 use crate::xag::Xag;
 
@@ -19,47 +19,58 @@ pub(super) enum Choice {
     LastEqual,
 }
 
-/// An equivalent graph with no more AND nodes, from at most this many cuts of each node.
+/// One way to go over a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rewriting {
+    /// The most cuts to keep of each node.
+    pub(super) cuts: usize,
+    /// The functions to look for products of.
+    pub(super) reach: Reach,
+    /// The cuts to take.
+    pub(super) choice: Choice,
+}
+
+/// An equivalent graph with no more AND nodes.
 ///
 /// Nodes are visited in order, and each cut of a node is tried. The saving counts nodes that nothing would read without the
 /// node's operands. The cost counts nodes that must return because the cut's leaves need them, and the function's products. The
 /// best cut is taken if it is a gain, or with [`Choice::Equal`] also if it costs as much: a different structure, in which other
 /// passes may find gains. *Source*: Testa, Soeken, Amarù and De Micheli 2019, section 4, with exact counts of
 /// readers, so that one gain never cancels another.
-pub(super) fn run(old: &Xag, finder: &mut Finder, most: usize, choice: Choice) -> Xag {
-    let mut cuts = Cuts::new(old, most);
+pub(super) fn run(old: &Xag, finder: &mut Finder, way: Rewriting) -> Xag {
+    let mut cuts = Cuts::new(old, way.cuts);
     let mut plan = Plan::new(old);
     // Until its turn, a node keeps all its original readers.
     for at in old.leaves().len()..old.len() {
         if plan.readers(at) > 0 {
-            improve(&mut plan, at, cuts.add(old, at), finder, choice);
+            improve(&mut plan, at, cuts.add(old, at), finder, way);
         }
     }
     plan.build()
 }
 
-fn improve(plan: &mut Plan, at: usize, cuts: &[Cut], finder: &mut Finder, choice: Choice) {
+fn improve(plan: &mut Plan, at: usize, cuts: &[Cut], finder: &mut Finder, way: Rewriting) {
     let mut best: Option<(usize, &Cut)> = None;
     let alone = !plan.old.node(at).operands().any(|edge| plan.readers(edge.node()) == 1);
-    let spare = usize::from(choice != Choice::Better);
-    let last = usize::from(choice == Choice::LastEqual);
+    let spare = usize::from(way.choice != Choice::Better);
+    let last = usize::from(way.choice == Choice::LastEqual);
     for cut in cuts {
         // If all operands stay, only the node itself is saved, and only for an affine function.
         if alone && !cut.is_affine() {
             continue;
         }
-        let gain = gain(plan, at, cut, finder, spare);
+        let gain = gain(plan, at, cut, finder, way.reach, spare);
         if gain > 0 && gain + last > best.map_or(0, |(gain, _)| gain) {
             best = Some((gain, cut));
         }
     }
     let Some((_, cut)) = best else { return };
-    let Some(products) = finder.products(cut.table) else { return };
+    let Some(products) = finder.products(cut.table, way.reach) else { return };
     plan.replace(at, formula(cut, &products));
 }
 
 /// The number of AND nodes saved by computing a node from a cut, plus `spare`, or zero.
-fn gain(plan: &mut Plan, at: usize, cut: &Cut, finder: &mut Finder, spare: usize) -> usize {
+fn gain(plan: &mut Plan, at: usize, cut: &Cut, finder: &mut Finder, reach: Reach, spare: usize) -> usize {
     let back: usize = support(cut).map(|leaf| plan.read(leaf)).sum();
     let saved = plan.and_count(at) + plan.forget_operands(at);
     let room = (saved + spare).saturating_sub(back);
@@ -67,7 +78,7 @@ fn gain(plan: &mut Plan, at: usize, cut: &Cut, finder: &mut Finder, spare: usize
     let gain = match room {
         0 => 0,
         1 if !cut.is_affine() => 0,
-        _ => finder.count(cut.table, room).map_or(0, |products| room - products),
+        _ => finder.count(cut.table, reach, room).map_or(0, |products| room - products),
     };
     plan.read_operands(at);
     support(cut).for_each(|leaf| _ = plan.forget(leaf));

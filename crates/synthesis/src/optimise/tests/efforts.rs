@@ -1,6 +1,7 @@
 //! More effort: fewer AND gates, the same function, the same circuit on every machine.
 
 use batsat::{BasicSolver, Lit, SolverInterface, lbool};
+use garblet_circuit::Literal;
 
 use super::*;
 use crate::library;
@@ -102,6 +103,35 @@ fn circuits_without_xor_become_as_small_as_the_library_makes_them() {
         ("max(8)", [16, 127, 16, 16, 16]),
     ];
     assert_eq!(expected.map(|(name, _)| (name, counts(name))), expected);
+}
+
+/// A function of six variables, as a sum of the products of all its points.
+fn of_points(table: u64) -> Circuit {
+    let mut graph = Xag::with_inputs(6);
+    let inputs = graph.leaves();
+    let mut sum = Literal::FALSE;
+    for x in (0..64).filter(|x| table >> x & 1 == 1) {
+        let point = (0..6).fold(Literal::TRUE, |point, i| graph.and(point, inputs[i + 1].invert_if(x >> i & 1 == 0)));
+        sum = graph.xor(sum, point);
+    }
+    graph.outputs = vec![sum];
+    graph.into_circuit().unwrap()
+}
+
+#[test]
+fn functions_of_few_variables_become_small() {
+    let [a, b, c, d, e, f] = functions::VARIABLE;
+    let majority = (0..64u64).filter(|x: &u64| (x & 31).count_ones() > 2).fold(0, |table, x| table | 1 << x);
+    let functions = [majority, a & b & c ^ d & e & f ^ a & d, a & b & c & d & e & f, (a ^ b & c) & (d ^ e & f)];
+    let counts = functions.map(|table| {
+        let circuit = of_points(table);
+        let better = Effort::NAMED.map(|(_, effort)| optimise(&circuit, effort));
+        assert!(better.iter().all(|better| evaluate_circuit(better, &functions::VARIABLE) == [table]));
+        // Other structures with as many ANDs are dropped if they have more XORs.
+        assert!(better.is_sorted_by_key(|circuit| std::cmp::Reverse(circuit.stats().xor)));
+        better.map(|circuit| circuit.stats().and)
+    });
+    assert_eq!(counts, [[3; 3], [4; 3], [5; 3], [3; 3]]);
 }
 
 #[test]
