@@ -307,5 +307,7 @@ fn seeds_must_be_as_many_as_bits() {
     let wrong = CommitSender::new(Code::Short, &pairs).err().unwrap().to_string();
     assert_eq!(wrong, "seeds of a commitment scheme: expected 262, got 312");
     assert!(CommitReceiver::new(Code::Short, &choices, &chosen[..262]).is_err());
+    assert!(CommitReceiver::new(Code::Short, &BitVec::zeros(262), &chosen).is_err());
+    assert!(CommitReceiver::new(Code::Short, &BitVec::zeros(262), &chosen[..262]).is_ok());
     assert!(CommitReceiver::new(Code::Bch312, &choices, &chosen).is_ok());
 }

@@ -139,6 +139,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn every_byte_of_a_fingerprint_is_compared() {
+        let ours = Fingerprint([7; HASH_BYTES]);
+        assert_eq!(ours, Fingerprint([7; HASH_BYTES]));
+        for at in 0..HASH_BYTES {
+            let mut other = ours;
+            other.0[at] ^= 0x80;
+            assert_ne!(ours, other, "byte {at}");
+        }
+    }
+
+    #[test]
     fn the_form_is_nine_groups_of_four() {
         let text = Fingerprint::of(b"a key").to_string();
         assert_eq!(text.len(), 9 * 4 + 8);

@@ -380,6 +380,18 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_known_by_its_length_and_by_its_beginning() {
+        let ours = identity(1).pkcs8;
+        let read = |pkcs8: &[u8]| Identity::from_pkcs8(Zeroizing::new(pkcs8.to_vec())).map(|read| read.fingerprint);
+        assert_eq!(read(&ours), Ok(identity(1).fingerprint));
+        let mut other = ours.to_vec();
+        other[8] ^= 1;
+        for wrong in [&other[..], &ours[..ours.len() - 1], &[&ours[..], &[0]].concat()] {
+            assert_eq!(read(wrong), Err("another kind of key".into()), "{} bytes", wrong.len());
+        }
+    }
+
+    #[test]
     fn files_that_hold_no_identity_are_explained() {
         let folder = tempfile::tempdir().expect("a folder");
         let load = |name: &str, content: &[u8]| {

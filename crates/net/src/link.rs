@@ -338,6 +338,9 @@ mod tests {
             let error = text.parse::<SimulatedLink>().expect_err(text).to_string();
             assert!(error.starts_with(&format!("link `{text}`: {what}, expected")), "{error}");
         }
+        let endless = "9".repeat(400);
+        let error = format!("1ms,{endless}gbit").parse::<SimulatedLink>().expect_err("no number").to_string();
+        assert!(error.contains("gbit` has no number"), "{error}");
     }
 
     proptest! {

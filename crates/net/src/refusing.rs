@@ -68,6 +68,29 @@ mod tests {
         }
     }
 
+    /// A message of another kind with the bytes of a refusal.
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Other(Refusal);
+
+    impl Message for Other {
+        const NAME: &'static str = "other";
+        const KIND: u8 = 200;
+        const MAX_BYTES: usize = 16;
+
+        fn check(&self) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn another_message_is_no_refusal() {
+        let (mut ours, mut theirs) = memory_pair();
+        ours.send(&Other(Refusal::Busy)).await.expect("sent");
+        let heard = theirs.receive_unless_refused::<Hello>();
+        let ((), heard) = tokio::join!(async { ours.flush().await.expect("sent") }, heard);
+        assert!(matches!(heard, Err(NetError::Unexpected { .. })));
+    }
+
     #[tokio::test]
     async fn a_refusal_after_the_hello_is_unexpected() {
         let (mut ours, mut theirs) = memory_pair();

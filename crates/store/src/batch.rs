@@ -184,3 +184,41 @@ fn writer<'a>(
     }
     store.writers.get_mut(&digest).ok_or(StoreError::Broken)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn a_store_has_a_bounded_number_of_kinds() {
+        let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
+        let kind = |number: usize| Kind::new("kind", &number.to_le_bytes());
+        let mut push = |kinds: std::ops::Range<usize>, last: [usize; 2]| {
+            let mut batch = store.batch();
+            kinds.for_each(|number| batch.push(&kind(number), PieceId(0), b"").expect("room"));
+            let pushed = last.map(|number| {
+                let id = batch.next_id(&kind(number));
+                batch.push(&kind(number), id, b"")
+            });
+            batch.commit().expect("durable");
+            pushed
+        };
+        // Of the store, of the batch, and neither.
+        assert!(push(0..KINDS_MAX / 2, [0, 1]).iter().all(Result::is_ok));
+        let [known, new] = push(KINDS_MAX / 2..KINDS_MAX, [KINDS_MAX - 1, KINDS_MAX]);
+        assert!(known.is_ok() && matches!(new, Err(StoreError::TooManyKinds { max: KINDS_MAX })), "{new:?}");
+        let [known, new] = push(0..0, [0, KINDS_MAX]);
+        assert!(known.is_ok() && matches!(new, Err(StoreError::TooManyKinds { max: KINDS_MAX })), "{new:?}");
+    }
+
+    #[test]
+    fn a_state_has_a_longest_length() {
+        let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
+        let mut set = |len| store.batch().set_state("state", State { version: 1, bytes: vec![0; len] });
+        assert!(set(STATE_BYTES_MAX).is_ok());
+        let refused = set(STATE_BYTES_MAX + 1);
+        assert!(matches!(refused, Err(StoreError::TooLarge { max: STATE_BYTES_MAX, .. })), "{refused:?}");
+    }
+}

@@ -258,6 +258,21 @@ mod tests {
     use crate::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 
     #[test]
+    fn every_byte_of_the_check_of_a_key_is_compared() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let store = Store::in_memory(&mut rng).expect("made");
+        let sealer = &store.index.sealer;
+        let opens = |key_check| super::Unopened { database: None, store: [1; 16], key_check }.is_opened_by(sealer);
+        let right = sealer.check_value().to_vec();
+        assert!(opens(right.clone()) && !opens(right[..31].to_vec()));
+        for at in 0..right.len() {
+            let mut wrong = right.clone();
+            wrong[at] ^= 1;
+            assert!(!opens(wrong), "byte {at}");
+        }
+    }
+
+    #[test]
     fn a_forked_copy_cannot_take_or_write() {
         let mut store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
         let kind = Kind::new("kind", b"");

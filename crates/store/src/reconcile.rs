@@ -270,3 +270,67 @@ impl Store {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    /// Kinds without pieces, in the order of a summary.
+    fn kinds(count: usize) -> Vec<KindSummary> {
+        let kind = |number: usize| Kind::new("kind", &number.to_le_bytes());
+        let summary = |number| KindSummary { kind: kind(number), next: 0, available: IdSet::default() };
+        let mut kinds: Vec<_> = (0..count).map(summary).collect();
+        kinds.sort_by_key(|summary| summary.kind.digest());
+        kinds
+    }
+
+    fn summary(kinds: Vec<KindSummary>, peers: usize) -> Result<Summary, String> {
+        let seen = (0..peers).map(|peer| ([peer as u8; 16], 0)).collect();
+        Summary::try_from(Unchecked { store: [1; 16], changes: 0, seen, kinds })
+    }
+
+    #[test]
+    fn a_summary_has_bounded_numbers_of_kinds_stores_and_ranges() {
+        assert!(summary(kinds(KINDS_MAX), PEERS_MAX).is_ok());
+        let error = summary(kinds(KINDS_MAX + 1), 0).expect_err("too many kinds");
+        assert!(error.ends_with("4097 kinds of pieces, expected at most 4096"), "{error}");
+        let error = summary(Vec::new(), PEERS_MAX + 1).expect_err("too many stores");
+        assert!(error.starts_with("256 stores that it has met"), "{error}");
+        let ranges = |counts: [usize; 2]| {
+            let mut kinds = kinds(2);
+            for (kind, count) in kinds.iter_mut().zip(counts) {
+                (kind.next, kind.available) = (IDS_MAX, (0..count as u64).map(|id| PieceId(2 * id)).collect());
+            }
+            summary(kinds, 0)
+        };
+        assert!(ranges([SUMMARY_RANGES_MAX - 1, 1]).is_ok());
+        let error = ranges([SUMMARY_RANGES_MAX, 1]).expect_err("too many ranges");
+        assert!(error.starts_with("32769 ranges of pieces"), "{error}");
+    }
+
+    #[test]
+    fn a_summary_names_each_kind_once_and_in_order() {
+        let in_order = kinds(2);
+        for wrong in [[1, 0], [0, 0]] {
+            let error = summary(wrong.map(|at: usize| in_order[at].clone()).into(), 0).expect_err("out of order");
+            assert_eq!(error, "kinds of pieces are not in ascending order");
+        }
+        assert!(summary(in_order, 0).is_ok());
+    }
+
+    #[test]
+    fn kinds_of_all_peers_together_are_bounded() {
+        let store = Store::in_memory(&mut StdRng::seed_from_u64(1)).expect("made");
+        let peer = |from: usize, to: usize| Summary {
+            store: [1; 16],
+            changes: 0,
+            seen: Vec::new(),
+            kinds: kinds(KINDS_MAX + 1).drain(from..to).map(|kind| KindSummary { next: 1, ..kind }).collect(),
+        };
+        assert_eq!(store.rows_behind(&[peer(0, KINDS_MAX), peer(1, KINDS_MAX)]).expect("as many").len(), KINDS_MAX);
+        let refused = store.rows_behind(&[peer(0, KINDS_MAX), peer(KINDS_MAX, KINDS_MAX + 1)]).map(|rows| rows.len());
+        assert!(matches!(refused, Err(StoreError::TooManyKinds { max: KINDS_MAX })), "{refused:?}");
+    }
+}

@@ -88,3 +88,16 @@ impl Store {
         Ok(odd)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_sound_if_neither_pieces_nor_segments_are_damaged() {
+        let damage = Damage { kind: Kind::new("kind", b""), ids: IdSet::default(), what: "another tag".into() };
+        assert!(Verified { sound: 1, ..Verified::default() }.is_sound());
+        assert!(!Verified { damage: vec![damage], ..Verified::default() }.is_sound());
+        assert!(!Verified { odd_segments: vec![3], ..Verified::default() }.is_sound());
+    }
+}

@@ -244,6 +244,7 @@ mod tests {
             ),
             (format!("{good}[[party\n"), "peers.toml:4: "),
             (format!("{good}{}", entry("a", Some(2))), "peers.toml:5: party 1: `a` is not an address"),
+            (format!("{good}{}", entry(":5", Some(2))), "peers.toml:5: party 1: `:5` is not an address"),
             (format!("{good}{}", entry("a:0", Some(2))), "peers.toml:5: party 1: `a:0` is not an address"),
             (format!("{good}{}", entry("a:1", Some(2))), "peers.toml:4: party 1 has the address a:1 of party 0"),
             (format!("{good}{}", entry("a:2", Some(1))), "peers.toml:4: party 1 has the fingerprint of party 0"),

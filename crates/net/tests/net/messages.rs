@@ -380,6 +380,7 @@ async fn scripts_of_other_pages_are_refused() {
         ("Origin: https://friends.example\r\n", &known, "HTTP/1.1 101 "),
         ("Origin: https://evil.example\r\n", &known, "HTTP/1.1 403 "),
         ("Origin: https://friends.example.evil\r\n", &known, "HTTP/1.1 403 "),
+        ("Origin: https://friends.examplf\r\n", &known, "HTTP/1.1 403 "),
         ("Origin: null\r\n", &known, "HTTP/1.1 403 "),
         ("Origin: caf\u{e9}\u{9b}31m\r\n", &known, "HTTP/1.1 403 "),
         // A program, and an entrance for all pages.

@@ -165,6 +165,46 @@ fn a_wrong_answer_is_refused_by_the_sender() {
     assert!(matches!(error, OtError::WrongAnswer), "{error}");
 }
 
+/// An otherwise honest receiver whose answer is changed in one byte on its way.
+#[test]
+fn every_byte_of_the_answer_is_compared() {
+    for at in [None, Some(0), Some(15), Some(16), Some(31)] {
+        let (mut sender, mut middle_s) = channels();
+        let (mut receiver, mut middle_r) = channels();
+        let choices = BitVec::from_bytes(vec![0xa5; BASE_OTS / 8], BASE_OTS).unwrap();
+        let result = block_on(async {
+            let send = async {
+                let mut rng = Prg::new(Block::ZERO);
+                send(&mut sender, &mut rng).await?.check_answer(&mut sender).await
+            };
+            let receive = async {
+                let mut rng = Prg::new(Block::ONES);
+                receive(&mut receiver, &choices, &mut rng).await.unwrap();
+                receiver.flush().await.unwrap();
+            };
+            let forward = async {
+                let mut offer = vec![0; 32 + 32 * BASE_OTS];
+                middle_r.receive_bytes(&mut offer).await.unwrap();
+                middle_s.send_bytes(&offer).await.unwrap();
+                let mut reply = vec![0; SENDER_BYTES as usize];
+                middle_s.receive_bytes(&mut reply).await.unwrap();
+                middle_r.send_bytes(&reply).await.unwrap();
+                middle_r.flush().await.unwrap();
+                let mut answer = [0; 32];
+                middle_r.receive_bytes(&mut answer).await.unwrap();
+                at.into_iter().for_each(|at: usize| answer[at] ^= 1);
+                middle_s.send_bytes(&answer).await.unwrap();
+                middle_s.flush().await.unwrap();
+            };
+            tokio::join!(send, receive, forward).0
+        });
+        match at {
+            None => assert!(result.is_ok()),
+            Some(at) => assert!(matches!(result.err(), Some(OtError::WrongAnswer)), "byte {at}"),
+        }
+    }
+}
+
 #[test]
 fn a_bad_group_element_is_refused_by_the_receiver() {
     for (bytes, identity) in [([0; 32], true), ([0xff; 32], false), ([1; 32], false)] {

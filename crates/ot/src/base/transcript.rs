@@ -83,6 +83,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_byte_of_a_proof_is_compared() {
+        let run = Transcript::new(&[1; 32], &[[2; 32]; 3], &[3; 32]);
+        let mut proof = run.proof(&[4; 32]);
+        assert!(run.check_proof(&[4; 32], &proof).is_ok());
+        for at in 0..proof.len() {
+            proof[at] ^= 1;
+            let error = run.check_proof(&[4; 32], &proof).err();
+            assert!(matches!(error, Some(OtError::InconsistentChallenges)), "byte {at}");
+            proof[at] ^= 1;
+        }
+    }
+
+    #[test]
     fn every_oracle_depends_on_its_domain_index_branch_and_run() {
         let run = Transcript::new(&[1; 32], &[[2; 32]; 3], &[3; 32]);
         let key = [4; 32];

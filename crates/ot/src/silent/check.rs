@@ -112,3 +112,26 @@ pub(super) fn hash(coin: &Coin, query: [Block; 2], sum: Block) -> [u8; ANSWER_BY
     hash.update(coin.bytes()).update(bytemuck::cast_slice(&query)).update(&sum.to_bytes());
     *hash.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::Prg;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_of_an_answer_is_compared() {
+        let coin = Coin::fixed([7; 32]);
+        let mut rng = Prg::new(Block::ZERO);
+        let [point, masked, sum] = [(); 3].map(|()| rng.next_block());
+        let query = || Query { point, masked, sum: Zeroizing::new(sum) };
+        let mut answer = hash(&coin, [point, masked], sum);
+        assert!(query().check(&coin, &answer).is_ok());
+        for at in 0..ANSWER_BYTES {
+            answer[at] ^= 1;
+            let error = query().check(&coin, &answer).err();
+            assert!(matches!(error, Some(OtError::InconsistentLeaves)), "byte {at}");
+            answer[at] ^= 1;
+        }
+    }
+}

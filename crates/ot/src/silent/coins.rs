@@ -52,6 +52,14 @@ pub(super) struct RoundKeys {
     pub(super) code: Block,
 }
 
+#[cfg(test)]
+impl Coin {
+    /// A coin that nobody tossed.
+    pub(super) fn fixed(bytes: [u8; 32]) -> Self {
+        Coin(bytes)
+    }
+}
+
 impl Coin {
     /// Tosses as the party that commits.
     ///

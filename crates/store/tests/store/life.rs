@@ -228,6 +228,26 @@ fn a_second_process_and_another_key_are_refused() {
     assert!(!path.exists());
 }
 
+#[test]
+fn a_folder_of_something_else_gets_no_file_of_a_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("letter"), "dear").expect("written");
+    #[cfg(unix)]
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("set");
+    let error = Store::create(folder.path(), &key(), &mut rng()).err().expect("not empty");
+    assert!(matches!(error, StoreError::Exists { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_store_is_made_in_a_folder_that_others_can_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    let error = Store::create(folder.path(), &key(), &mut rng()).err().expect("open to all");
+    assert!(matches!(error, StoreError::Exposed { mode: 0o755, .. }), "{error}");
+}
+
 #[cfg(unix)]
 #[test]
 fn other_users_have_no_access() {

@@ -217,6 +217,19 @@ fn a_receiver_that_guesses_delta_of_a_tree_passes_only_if_it_guesses_right() {
 
 /// Sets up while a third party changes the receiver's corrections of trees and tags.
 fn setup_altered(alter: impl FnOnce(&mut [u8])) -> Result<MaliciousCotSender, OtError> {
+    sender_altered(
+        async |channel, rng, delta| {
+            MaliciousCotSender::setup(channel, rng, delta, Width::Four, StatisticalSecurity::Forty).await
+        },
+        alter,
+    )
+}
+
+/// The same with any sender whose set-up has these messages.
+fn sender_altered<T>(
+    setup: impl AsyncFnOnce(&mut Channel, &mut Prg, &Delta) -> Result<T, OtError>,
+    alter: impl FnOnce(&mut [u8]),
+) -> Result<T, OtError> {
     let width = Width::Four;
     let (mut ours, mut to_sender) = channels();
     let (mut theirs, mut to_receiver) = channels();
@@ -238,7 +251,7 @@ fn setup_altered(alter: impl FnOnce(&mut [u8])) -> Result<MaliciousCotSender, Ot
             to_sender.send_bytes(&trees).await.unwrap();
             to_sender.flush().await.unwrap();
         };
-        let sender = MaliciousCotSender::setup(&mut ours, &mut a, &delta, width, StatisticalSecurity::Forty);
+        let sender = setup(&mut ours, &mut a, &delta);
         let receiver = async {
             theirs.set_timeout(std::time::Duration::from_millis(200));
             _ = MaliciousCotReceiver::setup(&mut theirs, &mut b, width, StatisticalSecurity::Forty).await;
@@ -257,6 +270,22 @@ fn trees_that_depend_on_delta_are_found() {
     for at in [0, 31, 32 * 31, 32 * 32, 32 * 33 - 1] {
         let error = setup_altered(|trees| trees[corrections + at] ^= 4).err();
         assert!(matches!(error, Some(OtError::InconsistentTrees)), "byte {at} of the tags");
+    }
+}
+
+#[test]
+fn seeds_that_depend_on_delta_are_found() {
+    let setup = |alter: fn(&mut [u8])| {
+        let sender = async |channel: &mut Channel, rng: &mut Prg, delta: &Delta| {
+            SenderSeeds::setup(channel, rng, delta, Width::Four, StatisticalSecurity::Forty).await
+        };
+        sender_altered(sender, alter).err()
+    };
+    assert!(setup(|_| {}).is_none());
+    let alterations: [fn(&mut [u8]); 2] =
+        [|trees| (0..32).for_each(|at| trees[at] ^= 1), |trees| *trees.last_mut().unwrap() ^= 1];
+    for alter in alterations {
+        assert!(matches!(setup(alter), Some(OtError::InconsistentTrees)));
     }
 }
 
