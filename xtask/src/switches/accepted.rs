@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::places::Place;
 
-/// A place of the list; all of one function that say the same are meant.
+/// A place of the list. Without a number all of its function that say the same are meant.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Accepted {
@@ -14,6 +14,7 @@ pub(crate) struct Accepted {
     function: String,
     what: String,
     text: String,
+    nth: Option<usize>,
     pub(crate) reason: String,
 }
 
@@ -24,6 +25,7 @@ impl Accepted {
             && self.function == place.function
             && self.what == place.what
             && self.text == place.text
+            && self.nth.is_none_or(|nth| nth == place.ordinal)
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
         let file = folder.path().join("list.toml");
         let list = |reason: &str| {
             let text = format!(
-                "[[place]]\nfile = \"a.rs\"\nfunction = \"f\"\nwhat = \"a condition\"\ntext = \"a == b\"\nreason = \"{reason}\"\n"
+                "[[place]]\nfile = \"a.rs\"\nfunction = \"f\"\nwhat = \"a condition\"\ntext = \"a == b\"\nnth = 1\nreason = \"{reason}\"\n"
             );
             fs::write(&file, text).expect("written");
             accepted(&file)
@@ -71,6 +73,7 @@ mod tests {
         let listed = list("the caller has checked it").expect("a list");
         assert!(listed[0].is_of(&Place::sample("a.rs", false)));
         assert!(!listed[0].is_of(&Place::sample("b.rs", false)));
+        assert!(!listed[0].is_of(&Place { ordinal: 2, ..Place::sample("a.rs", false) }));
         assert!(!listed[0].is_of(&Place::sample("a.rs", true)));
         assert!(list(" ").err().expect("no reason").ends_with("a.rs f: a condition, `a == b`: no reason"));
         fs::write(&file, "# Nothing yet.\n").expect("written");

@@ -9,8 +9,8 @@ use syn::{
 
 use super::{
     expressions::{
-        chosen, ending, has_pattern, has_verdict, is_bool, is_check, is_error, is_verdict, joined, looks_like_bytes,
-        refuses,
+        asks_for_kind, chosen, ending, has_pattern, has_verdict, is_bool, is_check, is_error, is_verdict, joined,
+        looks_like_bytes, refuses,
     },
     places::{Switches, is_elsewhere},
 };
@@ -194,7 +194,8 @@ impl<'ast> Visit<'ast> for Checks<'_, '_> {
             false => self.visit_expr(&choice.expr),
         }
         for arm in &choice.arms {
-            if let Some((_, guard)) = arm.guard.as_ref().filter(|_| is_check) {
+            let guard = arm.guard.as_ref().filter(|(_, guard)| is_check && !asks_for_kind(guard));
+            if let Some((_, guard)) = guard {
                 self.condition(guard, is_error(&arm.body), "a guard");
                 self.decide(|this| this.visit_expr(guard));
             }
@@ -243,6 +244,7 @@ impl<'ast> Visit<'ast> for Checks<'_, '_> {
 
     fn visit_stmt(&mut self, statement: &'ast Stmt) {
         if let Stmt::Expr(Expr::Try(tried), Some(_)) = statement
+            && !is_elsewhere(&tried.attrs)
             && is_check(&tried.expr)
         {
             self.call(&tried.expr);

@@ -88,6 +88,12 @@ pub(super) fn has_verdict(expression: &Expr) -> bool {
     found.0
 }
 
+/// Returns whether an expression compares the kind of an error of the system: that chooses a sentence, and refuses nothing.
+pub(super) fn asks_for_kind(expression: &Expr) -> bool {
+    let is_kind = |side: &Expr| matches!(side, Expr::MethodCall(call) if call.method == "kind");
+    matches!(expression, Expr::Binary(binary) if is_kind(&binary.left))
+}
+
 /// The parts of a condition that `&&` joins.
 pub(super) fn joined(expression: &Expr) -> Vec<&Expr> {
     match expression {

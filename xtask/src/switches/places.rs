@@ -26,6 +26,8 @@ pub(crate) struct Place {
     pub(crate) is_mutant: bool,
     /// The expression, on one line.
     pub(crate) text: String,
+    /// Its number among those of the function that say the same, from 1.
+    pub(crate) ordinal: usize,
     /// The bytes of the file with switches that are its own.
     pub(super) range: Range<usize>,
 }
@@ -42,7 +44,7 @@ impl Place {
     pub(crate) fn sample(file: &str, is_mutant: bool) -> Self {
         let what = if is_mutant { "== becomes !=" } else { "a condition" };
         let (function, text) = ("f".into(), "a == b".into());
-        Place { id: 1, file: file.into(), line: 2, function, what, is_mutant, text, range: 10..20 }
+        Place { id: 1, file: file.into(), line: 2, function, what, is_mutant, text, ordinal: 1, range: 10..20 }
     }
 }
 
@@ -125,7 +127,7 @@ impl<'a> Switches<'a> {
         let function = self.functions.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join("::");
         let surrounding = self.functions.last().map_or("", |(_, range)| self.code(range.clone()));
         let is_same = |place: &&Place| place.function == function && place.what == what && place.text == one_line(code);
-        let ordinal = self.places.iter().filter(is_same).count();
+        let ordinal = self.places.iter().filter(is_same).count() + 1;
         let parts = [&self.file.display().to_string(), &function, surrounding, what, code, &ordinal.to_string()];
         let id = id(&parts);
         let line = self.text[..range.start].matches('\n').count() + 1;
@@ -138,6 +140,7 @@ impl<'a> Switches<'a> {
             what,
             is_mutant: self.is_mutating,
             text: one_line(code),
+            ordinal,
             range: 0..0,
         });
         if self.dropped.contains(&id) {
@@ -278,6 +281,7 @@ mod tests {
             &["a guard"; 2],
             &["Some(x) if (or(0, true, x == y)) =>", "_ if (or(1, false, z)) =>"],
         );
+        checks("fn f() -> R { match x { Err(e) if e.kind() == K => Ok(0), e => Err(e) } }", &[], &[]);
         checks("fn f() -> R { (a == b).then_some(c).ok_or(E) }", &["a choice"], &["(or(0, true, (a == b))).then_some"]);
     }
 

@@ -19,7 +19,7 @@ use crate::test_programs::Program;
 /// The variable with the file to which a program adds the places that it reaches.
 const REACHED: &str = "GARBLET_REACHED";
 /// The most time of a test that judges.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A test, with what it reaches.
 #[derive(Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub(super) fn tests(tree: &Path, program: &Program, scratch: &Path) -> Result<(S
     }
     fs::create_dir_all(&folder).map_err(failed)?;
     let tests = measure(&folder, program, scratch);
-    let seconds: f64 = tests.iter().map(|test| test.seconds).sum();
+    let seconds = tests.iter().fold(0.0, |sum, test| sum + test.seconds);
     eprintln!("{}: {} tests, {seconds:.0} s", program.name, tests.len());
     for test in tests.iter().filter(|test| !test.judges) {
         eprintln!("  {} does not judge: {:.0} s", test.name, test.seconds);
