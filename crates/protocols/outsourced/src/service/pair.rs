@@ -30,7 +30,7 @@ use super::{
     Event, LOOK, Service,
     clients::UNENDED_MAX,
     desk::{Gathered, Refused},
-    words::{CLIENTS_MAX, Id, Word},
+    words::{CLIENTS_MAX, Id, Word, unexpected},
 };
 
 /// The most jobs reported by the cloud that are remembered.
@@ -583,10 +583,6 @@ fn reason_of_state(error: &ProtocolError) -> Reason {
         ProtocolError::State { problem: StateProblem::Failures { .. }, .. } => Reason::Unended,
         _ => Reason::Stopped,
     }
-}
-
-fn unexpected(expected: &str, got: Word) -> ProtocolError {
-    NetError::Unexpected { expected: expected.into(), got: format!("{got:?}") }.into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The servers' messages between runs.
 
-use garblet_net::Message;
+use garblet_net::{Message, NetError};
+use garblet_protocol::ProtocolError;
 use serde::{Deserialize, Serialize};
 
 /// The number of a job with its submissions, see [`Gathered::id`](super::desk::Gathered).
@@ -36,6 +37,11 @@ impl Message for Word {
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
+}
+
+/// The error for a word that a server does not wait for.
+pub(super) fn unexpected(expected: &str, got: Word) -> ProtocolError {
+    NetError::Unexpected { expected: expected.into(), got: format!("{got:?}") }.into()
 }
 
 #[cfg(test)]
