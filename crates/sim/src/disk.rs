@@ -13,7 +13,7 @@ use garblet_primitives::Prg;
 use garblet_protocol::kept;
 use garblet_store::{State, Store, StoreError, StoreKey, testing::open_hooked};
 
-use crate::{bug::Bug, line::Presence};
+use crate::{bug::Bug, founded::Contents, line::Presence};
 
 /// The end of a disk's service.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,18 @@ impl Disk {
     pub(crate) fn new(folder: PathBuf, rng: &mut Prg) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
         Ok(Disk { folder, key: StoreKey::generate(rng), copies: 0 })
+    }
+
+    /// A disk with a store that was set up before.
+    pub(crate) fn founded(folder: PathBuf, (key, contents): &(StoreKey, Contents)) -> io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        contents.write(&folder)?;
+        Ok(Disk { folder, key: key.clone(), copies: 0 })
+    }
+
+    /// The key and everything else.
+    pub(crate) fn contents(&self) -> io::Result<(StoreKey, Contents)> {
+        Ok((self.key.clone(), Contents::of(&self.folder)?))
     }
 
     fn store(&self) -> PathBuf {

@@ -22,6 +22,7 @@
 mod bug;
 mod conduct;
 mod disk;
+mod founded;
 mod line;
 mod model;
 mod of_several;

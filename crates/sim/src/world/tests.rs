@@ -14,7 +14,7 @@ fn three(seed: u64, check: ResultCheck, build: Build) -> World {
     let config = Config { check, build, ..Config::default() };
     let options =
         Options { parties: 3, config, evaluator: 2, top_up: true, learn: vec![0, 2], ..Options::drawn(&mut rng) };
-    World::with(options, (seed, rng), None).expect("a folder for the stores")
+    World::with(options, (seed, rng), None, None).expect("a folder for the stores")
 }
 
 /// Tells whether a lie comes out in the first run of three parties: it is told, and if it must cost a store, somebody catches it. Afterwards the stores are as
