@@ -11,6 +11,8 @@ pub enum Bug {
     NoRecord,
     /// The count of runs that have not ended begins anew at each meeting.
     ForgetsCounts,
+    /// The count of runs that have not ended begins anew with each version of a state.
+    CountsByVersion,
     /// A party keeps its part of a value before it knows that the other one has its part.
     KeepsAtOnce,
     /// The last writes of a process that dies or leaves are lost, with those of the record.
@@ -20,7 +22,11 @@ pub enum Bug {
 }
 
 impl Bug {
-    /// All of them.
-    pub const ALL: [Bug; 6] =
+    /// Those of parties with stores.
+    pub const OF_PARTIES: [Bug; 6] =
         [Bug::PanicKeeps, Bug::NoRecord, Bug::ForgetsCounts, Bug::KeepsAtOnce, Bug::LosesWrites, Bug::GivesNothingUp];
+
+    /// Those of two servers with clients.
+    pub const OF_SERVERS: [Bug; 5] =
+        [Bug::PanicKeeps, Bug::NoRecord, Bug::ForgetsCounts, Bug::CountsByVersion, Bug::LosesWrites];
 }

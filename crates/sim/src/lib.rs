@@ -17,6 +17,19 @@
 //! | `hint`, `liveness` | without trouble a meeting fails and an error does not say what to do, or the parties do not work again within six meetings |
 //! | `silence`, `panic`, `bug`, `settle`, `plan` | work that is not done though no party says so; a panic or an internal error of an honest party |
 //!
+//! [`live_with_clients`] is another world: the two servers of `outsourced` as a service, with a state that they keep between visits. Clients deal at one server
+//! or both, leave, and come again with the same frames. The model beside them knows which deals may have run.
+//!
+//! | check | what must not be |
+//! |---|---|
+//! | `value`, `answer` | an answer that no balance gives that may be kept; an answer to a deal that was not run |
+//! | `never run` | a server says that a deal is never run, and it was |
+//! | `versions`, `apart` | after any step, a version of the state that no deals lead to, or two that a meeting does not join |
+//! | `counts`, `limit` | a count of runs that did not end that cannot be; one more run after too many of them, or a refusal after too few |
+//! | `blame`, `policy` | an honest client or server is accused, or refused although all may deal so |
+//! | `loss`, `hint`, `silence`, `liveness` | the state is lost though no copy was put back; without trouble nobody says why a client is not answered; no client is answered within eight meetings |
+//! | `panic`, `bug`, `settle` | a panic of a server, or a reply that cannot be opened |
+//!
 //! [`Bug`] puts old faults back: tests hold that each is found.
 
 mod bug;
@@ -30,10 +43,12 @@ mod of_two;
 mod options;
 mod remedy;
 mod seat;
+mod servers;
 mod task;
 mod trouble;
 mod world;
 
 pub use bug::Bug;
 pub use model::Finding;
+pub use servers::live_with_clients;
 pub use world::{History, live};

@@ -13,7 +13,16 @@ use std::{
 };
 
 use clap::{Parser, ValueEnum};
-use garblet_sim::{Bug, History, live};
+use garblet_sim::{Bug, History, live, live_with_clients};
+
+/// A kind of history.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum World {
+    /// Two or three parties with stores.
+    Parties,
+    /// Two servers with a state, and their clients.
+    Servers,
+}
 
 /// Live histories of parties with stores, each from one seed, and hold them against a plain model.
 #[derive(Parser)]
@@ -22,6 +31,9 @@ struct Call {
     /// The seeds: FROM..TO, without the last
     #[arg(long, value_parser = seeds)]
     seeds: Range<u64>,
+    /// The kind of history
+    #[arg(long, default_value = "parties")]
+    world: World,
     /// Put an old fault back
     #[arg(long)]
     bug: Option<Bug>,
@@ -45,7 +57,10 @@ fn main() -> ExitCode {
             if seed >= call.seeds.end || found.lock().expect("no thread panics").is_some() {
                 return;
             }
-            let history = live(seed, call.bug);
+            let history = match call.world {
+                World::Parties => live(seed, call.bug),
+                World::Servers => live_with_clients(seed, call.bug),
+            };
             if call.log {
                 println!("{}", history.log);
             }
@@ -73,7 +88,8 @@ fn main() -> ExitCode {
                 .and_then(|bug| bug.to_possible_value())
                 .map_or(String::new(), |bug| format!(" --bug {}", bug.get_name()));
             println!("{}", history.log);
-            println!("repeat it: cargo run --release -p garblet-sim -- --seeds {seed}..{}{bug}", seed + 1);
+            let world = if call.world == World::Servers { " --world servers" } else { "" };
+            println!("repeat it: cargo run --release -p garblet-sim -- --seeds {seed}..{}{world}{bug}", seed + 1);
             ExitCode::FAILURE
         }
     }

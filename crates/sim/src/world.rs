@@ -71,7 +71,7 @@ pub fn live(seed: u64, bug: Option<Bug>) -> History {
 }
 
 /// The outcome of a step: an error of this machine, or a finding.
-type Step<T = ()> = io::Result<Result<T, Finding>>;
+pub(crate) type Step<T = ()> = io::Result<Result<T, Finding>>;
 
 struct World {
     options: Options,
@@ -88,7 +88,7 @@ struct World {
 }
 
 /// A folder in memory, if the system has one.
-fn scratch() -> io::Result<TempDir> {
+pub(crate) fn scratch() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("garblet-sim");
