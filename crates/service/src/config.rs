@@ -424,7 +424,9 @@ fn peers(
     if own.is_none() {
         return match rule.peers.is_empty() {
             true => Ok(Vec::new()),
-            false => Err(("peers: plain TCP has no named peers".into(), "leave peers out, or leave out insecure_plain_tcp")),
+            false => {
+                Err(("peers: plain TCP has no named peers".into(), "leave peers out, or leave out insecure_plain_tcp"))
+            }
         };
     }
     if rule.peers.is_empty() {
