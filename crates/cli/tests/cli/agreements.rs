@@ -155,6 +155,7 @@ fn a_service_value_is_refused_with_another_store() {
 #[cfg(unix)]
 #[test]
 fn an_output_is_printed_even_if_the_receipt_cannot_be_written() {
+    use rustix::process::{Pid, Signal, kill_process};
     let world = World::new("unkept");
     let servers = world.both();
     let input = world.input(json!({"b": 5}));
@@ -163,12 +164,17 @@ fn an_output_is_printed_even_if_the_receipt_cannot_be_written() {
     let receipts = format!("{folder}/anna.json");
     let mut call = world.call(&servers, "anna", &["ours", "--input", &input]);
     *call.last_mut().expect("the receipts") = receipts.clone();
+    // No answer comes before the folder is gone.
+    let pause = |signal| kill_process(Pid::from_child(&servers[1].child), signal).expect("it runs");
+    pause(Signal::STOP);
     let child = command(&call.iter().map(String::as_str).collect::<Vec<_>>()).spawn().expect("the command starts");
-    // It has recorded its submission; from now on nothing can be written.
     while !std::fs::exists(&receipts).expect("a folder that can be read") {
         thread::sleep(Duration::from_millis(1));
     }
+    // Once the file is there, its folder is written to the disk as well.
+    thread::sleep(Duration::from_secs(1));
     std::fs::rename(&folder, world.folder.path("elsewhere")).expect("it is ours");
+    pause(Signal::CONT);
     let ran = finish(child);
     assert_eq!(ran.stdout, "sum = 45\n", "{}", ran.stderr);
     assert!(ran.status == Some(1) && ran.stderr.contains("anna.json"), "{}", ran.stderr);
