@@ -526,10 +526,10 @@ class Test(unittest.TestCase):
         """The command ends its run at another welcome, at bytes that are not TLS, and at another identity (file 3)."""
         made = self.case(Case("tls", "lib:millionaires(32)"))
         folder = Path(self.folder.name)
-        command.keygen(folder / "caller.pem")
+        command.keygen(folder / "third.pem")
         key, another = tls.key_of(os.urandom(32)), tls.key_of(os.urandom(32))
         ours = tls.to_text(tls.fingerprint(tls.public_bytes(key)))
-        more = ("--identity", str(folder / "caller.pem"), "--peer", ours, "--trust", str(folder / "trust.toml"))
+        more = ("--identity", str(folder / "third.pem"), "--peer", ours, "--trust", str(folder / "trust.toml"))
         for own, answer, said in (
             (key, b"\x5a", "the peer did not send its welcome"),
             (None, b"here is no TLS\r\n", "got bytes that are not TLS"),
