@@ -30,7 +30,7 @@ pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<B
         None => return Ok(bound),
     };
     for (name, circuit) in circuits {
-        match callable.iter().position(|function| function.name == *name) {
+        match callable.iter().position(|function| function.name == *name && !function.is_constant) {
             None => faults.push(unknown(name, main, callable)),
             Some(at) => match bind(at as FnId, &callable[at], circuit) {
                 Ok(one) => bound.push(one),
@@ -43,7 +43,7 @@ pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<B
 
 fn unknown(name: &str, main: &str, callable: &[Function]) -> SourceError {
     let fault = SourceError::general(format!("externs: there is no function `{name}` that `{main}` calls"));
-    let names: Vec<&str> = callable.iter().map(|f| f.name.as_str()).collect();
+    let names: Vec<&str> = callable.iter().filter(|f| !f.is_constant).map(|f| f.name.as_str()).collect();
     match nearest(name, &names) {
         Some(near) => fault.hint(format!("did you mean `{near}`?")),
         None if names.is_empty() => fault,

@@ -42,6 +42,12 @@ pub(crate) fn read(
     let main = program.functions.get(entry).filter(|main| main.is_pub);
     let Some(main) = main else { return Err(vec![no_function(entry, &program)]) };
     let mut context = Context::new(&program, values);
+    // As in Rust, constants are computed even if nothing uses them.
+    let mut constants: Vec<&FnDef> = program.functions.values().filter(|function| function.is_constant).collect();
+    constants.sort_by_key(|constant| constant.span);
+    for constant in constants {
+        context.function_named(&constant.name, constant.span).map_err(|fault| vec![fault])?;
+    }
     context.function(main).map_err(|fault| vec![fault])?;
     Ok((Tree { functions: context.functions }, warnings))
 }

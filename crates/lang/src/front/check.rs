@@ -81,7 +81,7 @@ fn typed(mut program: Program, entry: &str, given: &Constants) -> Result<Typed, 
     if !faults.is_empty() {
         return Err(faults);
     }
-    let wrong_entry = program.functions.get(entry).and_then(no_entry);
+    let wrong_entry = program.functions.get(entry).filter(|entry| !entry.is_constant).and_then(no_entry);
     let called = called(&program, &found);
     let (functions, uncalled): (HashMap<_, _>, HashMap<_, _>) =
         std::mem::take(&mut program.functions).into_iter().partition(|(name, _)| called.contains(name));

@@ -14,8 +14,12 @@ const SOURCE: &str = "fn twice(a: u16, b: u16) -> u16 { (a + b) * 2u16 }\n\
     pub fn unused(a: u16) -> u16 { twice(a, a) }";
 
 fn load(externs: &str) -> Result<Program, Diagnostics> {
+    load_source(SOURCE, externs)
+}
+
+fn load_source(source: &str, externs: &str) -> Result<Program, Diagnostics> {
     let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("s.garble.rs"), SOURCE).expect("written");
+    std::fs::write(folder.path().join("s.garble.rs"), source).expect("written");
     let file = folder.path().join("p.json");
     std::fs::write(&file, format!("{{\"source\": \"s.garble.rs\", \"externs\": {externs}}}")).expect("written");
     let front_ends = FrontEnds::standard().with(Language { options: Options { panics: false, ..Options::default() } });
@@ -92,4 +96,22 @@ fn functions_and_circuits_that_there_are_not_are_named() {
     assert!(message.contains("externs: `product`: lib:mull: no library circuit `mull`"), "{message}");
     let message = fails("{\"product\": 3}");
     assert!(message.contains("externs: `product`: expected a string, got 3"), "{message}");
+}
+
+#[test]
+fn a_constant_may_call_what_a_circuit_stands_for_and_is_no_function() {
+    let source = "fn product(a: u8, b: u8) -> u16 { a as u16 * b as u16 }\n\
+        const TABLE: [u16; 4] = [product(3, 5), 7, product(250, 250), 9];\n\
+        pub fn main(x: u8, y: u8) -> u16 { product(x, y) ^ TABLE[(x & 3) as usize] ^ TABLE[2] }";
+    let load = |externs| load_source(source, externs);
+    let (body, bound) =
+        (load("{}").expect("a program"), load("{\"product\": \"lib:mul-full(8)\"}").expect("a program"));
+    for x in (0..256u128).step_by(5) {
+        let inputs = [x, 255 - x].map(|value| Bits::from_u128(value, 8));
+        assert_eq!(evaluate(&bound, &inputs), evaluate(&body, &inputs), "{x}");
+    }
+    let error = load("{\"TABLE\": \"lib:mul-full(8)\"}").expect_err("a constant");
+    let told = error.iter().next().expect("a fault");
+    assert_eq!(told.message, "externs: there is no function `TABLE` that `main` calls");
+    assert_eq!(told.hint.as_deref(), Some("available: product"));
 }

@@ -60,6 +60,11 @@ pub(super) const REFUSED: &[(&str, &str, &str)] = &[
         "attempt to compute `u8::MAX + 1_u8`, which would overflow",
     ),
     (
+        "const T: [u8; 2] = [1, N + 1];\nconst N: u8 = 255;\npub fn main(a: u8, b: u8) -> u8 { a ^ b }",
+        "this always panics: arithmetic overflow",
+        "attempt to compute `u8::MAX + 1_u8`, which would overflow",
+    ),
+    (
         "const A: [u8; 1] = B;\nconst B: [u8; 1] = [A[0]];\npub fn main(a: u8, b: u8) -> u8 { A[0] ^ a ^ b }",
         "the constant `A` contains itself",
         "cycle detected when",
