@@ -233,7 +233,8 @@ def accept(
                 stream = Accepted(listener.accept()[0], accepting_context(key))
             except TimeoutError:
                 break
-            stream.settimeout(left)
+            # Whoever is silent keeps nobody out for long.
+            stream.settimeout(min(left, 5.0))
             try:
                 stream.handshake()
                 own, name = stream.caller()

@@ -40,10 +40,9 @@ fn findings(listed: &[Accepted], judged: &Judged, are_all: bool) -> Vec<String> 
             (verdict, None) => findings.push(format!("{place}: {}", words(verdict))),
         }
     }
-    let is_gone = |listed: &&Accepted| !judged.places.iter().any(|(place, _)| listed.is_of(place));
-    findings.extend(
-        listed.iter().filter(is_gone).filter(|_| are_all).map(|listed| format!("{listed}: it is listed, and is gone")),
-    );
+    if are_all {
+        findings.extend(judged.gone(listed));
+    }
     let checks = judged.places.len() - halves;
     println!("{checks} checks: {caught} caught, {accepted} accepted; {} the compiler refuses", judged.unviable);
     findings

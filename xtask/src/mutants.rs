@@ -51,9 +51,9 @@ fn findings(listed: &[Accepted], judged: &Judged, are_all: bool) -> Vec<String> 
             }
         }
     }
-    let is_gone = |listed: &&Accepted| !judged.places.iter().any(|(place, _)| listed.is_of(place));
-    let gone = listed.iter().filter(is_gone).filter(|_| are_all);
-    findings.extend(gone.map(|listed| format!("{listed}: it is listed, and is gone")));
+    if are_all {
+        findings.extend(judged.gone(listed));
+    }
     let (seen, viable) = (caught + too_long, caught + too_long + missed);
     println!(
         "{viable} viable mutants: {caught} caught, {too_long} timed out, {missed} missed: {:.1} % seen; {} unviable, {untried} not tried",

@@ -33,6 +33,14 @@ pub(crate) struct Judged {
     pub(crate) unviable: usize,
 }
 
+impl Judged {
+    /// A finding for each listed place that is gone.
+    pub(crate) fn gone(&self, listed: &[Accepted]) -> Vec<String> {
+        let is_gone = |listed: &&Accepted| !self.places.iter().any(|(place, _)| listed.is_of(place));
+        listed.iter().filter(is_gone).map(|listed| format!("{listed}: it is listed, and is gone")).collect()
+    }
+}
+
 /// Builds the copy, and judges the places that are wanted, within a time.
 pub(crate) fn judged(root: &Path, is_wanted: impl Fn(&Place) -> bool, time: Duration) -> Result<Judged, String> {
     let copy = copy::built(root, &target(root).join("lost-checks"))?;
