@@ -109,7 +109,7 @@ class Party(Running):
         listen: bool = True,
         more: tuple[str, ...] = (),
     ) -> None:
-        words = [path(), "run", str(program_file), "--party", str(party), "--json"]
+        words = [path(), "run", str(program_file), "--as-it-is", "--party", str(party), "--json"]
         words += ["--listen" if listen else "--connect", address] if address else []
         words += [] if "--identity" in more else ["--insecure-plain-tcp"]
         words += ["--input", f"{party}={files[party]}"] if party in files else []

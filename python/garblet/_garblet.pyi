@@ -60,7 +60,7 @@ def compile(
     source: str, name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str
 ) -> Program: ...
 def load(
-    name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str
+    name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str, as_it_is: bool
 ) -> Program: ...
 
 @final

@@ -188,9 +188,13 @@ def load(
     panics: bool = True,
     effort: int | None = None,
     function: str = "main",
+    as_it_is: bool = False,
 ) -> Program:
-    """Loads a program: a file in any format that the command reads, or `lib:NAME` from the library."""
-    return _loaded(os.fspath(path), _texts(constants), panics, units(effort), function)
+    """Loads a program: a file in any format that the command reads, or `lib:NAME` from the library.
+
+    Of a circuit file, AND gates are saved that can be in a second, unless it is to run `as_it_is`.
+    """
+    return _loaded(os.fspath(path), _texts(constants), panics, units(effort), function, as_it_is)
 
 
 def units(effort: int | None) -> int | None:
@@ -214,12 +218,12 @@ def _compiled(
 
 
 def _loaded(
-    name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str
+    name: str, constants: list[tuple[str, str]], panics: bool, effort: int | None, function: str, as_it_is: bool
 ) -> Program:
     # Another process may have another working directory.
     again = name if name.startswith("lib:") else os.path.abspath(name)
-    loaded = _garblet.load(name, constants, panics, effort, function)
-    return _told(loaded, (_loaded, again, constants, panics, effort, function))
+    loaded = _garblet.load(name, constants, panics, effort, function, as_it_is)
+    return _told(loaded, (_loaded, again, constants, panics, effort, function, as_it_is))
 
 
 def _again(digest: bytes, make: Callable[..., Program], *arguments: Any) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 from pathlib import Path
 
 import garblet
@@ -50,6 +51,15 @@ def test_a_file_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "sum.garble.rs"
     path.write_text("pub fn main(a: u8, b: u8) -> u8 { a + b }")
     assert garblet.load(path).evaluate(a=1, b=2) == {"out0": 3}
+
+
+def test_a_circuit_file_loses_gates_unless_it_is_to_run_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "choice.txt"
+    path.write_text("4 7\n3 1 1 1\n1 1\n\n1 1 0 3 INV\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n2 1 4 5 6 XOR\n")
+    better, own = garblet.load(path), garblet.load(path, as_it_is=True)
+    assert (better.and_gates, own.and_gates) == (1, 2)
+    assert better.digest != own.digest
+    assert pickle.loads(pickle.dumps(own)).digest == own.digest
 
 
 def test_warnings_are_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -46,7 +46,8 @@ impl Program {
             all.add_output(many(&output.port)?, output.recipients.clone(), links)?;
         }
         // Notes of loops describe one row, so they do not apply here.
-        all.set_notes(Notes { rows: Some(rows), regions: Vec::new(), ..self.notes().clone() });
+        let file = self.notes().file.map(|file| file.of_rows(rows));
+        all.set_notes(Notes { rows: Some(rows), regions: Vec::new(), file, ..self.notes().clone() });
         Ok(all)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Bits, Port, Type, diagnostic::Diagnostic};
+use crate::{Bits, GateCounts, Port, Type, diagnostic::Diagnostic};
 
 /// A front end's knowledge of a program beyond its graph. [`Program::digest`](crate::Program::digest) covers only its requirements on
 /// inputs: the order of lists, and limits.
@@ -31,6 +31,30 @@ pub struct Notes {
     pub limits: Vec<Limit>,
     /// Constants that parties set in the source, as `NAME=VALUE`, in alphabetical order.
     pub constants: Vec<String>,
+    /// The relation to the gates of a circuit file; none if the program is from elsewhere.
+    pub file: Option<FileGates>,
+}
+
+/// The relation of a program to the gates of the circuit file that it was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileGates {
+    /// These are the file's gates.
+    AsItIs,
+    /// The optimiser saved AND gates; the file has these.
+    Optimised(GateCounts),
+}
+
+impl FileGates {
+    /// The relation of a batch of rows to a file's gates, once for each row.
+    pub(crate) fn of_rows(self, rows: u32) -> Self {
+        let times = |gates: u64| gates.saturating_mul(rows.into());
+        match self {
+            FileGates::AsItIs => FileGates::AsItIs,
+            FileGates::Optimised(GateCounts { and, xor, not, and_depth }) => {
+                FileGates::Optimised(GateCounts { and: times(and), xor: times(xor), not: times(not), and_depth })
+            }
+        }
+    }
 }
 
 impl Notes {

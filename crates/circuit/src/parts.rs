@@ -2,7 +2,7 @@
 
 use crate::{
     diagnostic::controls_terminal,
-    notes::{Limit, Ordered, Panics},
+    notes::{FileGates, Limit, Ordered, Panics},
     program::{Party, Program, Recipients},
 };
 
@@ -11,8 +11,8 @@ const TEXT_BYTES_MAX: usize = 100;
 
 impl Program {
     /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; the rows of a batch;
-    /// ports, owners, recipients, and the order and limits of inputs, if any; the circuit, and the ports of its components. A long part
-    /// is stated as a digest. If all parts are equal, so are the programs' digests.
+    /// ports, owners, recipients, and the order and limits of inputs, if any; whether the gates are those of the circuit file, if there is one;
+    /// the circuit, and the ports of its components. A long part is stated as a digest. If all parts are equal, so are the programs' digests.
     ///
     /// *Cost*: as [`Program::digest`].
     pub fn parts(&self) -> Vec<(String, String)> {
@@ -45,6 +45,13 @@ impl Program {
         let relied_on: Vec<String> = inputs().flat_map(|input| self.relied_on(&input.port.name)).collect();
         if !relied_on.is_empty() {
             part("lists", relied_on.join(", "));
+        }
+        if let Some(file) = notes.file {
+            let gates = match file {
+                FileGates::AsItIs => "as in the file",
+                FileGates::Optimised(_) => "optimised",
+            };
+            part("gates", gates.into());
         }
         part("circuit", digest(&self.circuit_digest()));
         part("inner ports", digest(&self.inner_ports_digest()));
@@ -86,7 +93,7 @@ fn digest(bytes: &[u8; 32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Circuit, Component, Gate, InputId, Port, Type, Wire, notes::Notes};
+    use crate::{Circuit, Component, Gate, GateCounts, InputId, Port, Type, Wire, notes::Notes};
 
     /// One gate for each bit of two integers, owned by party 0 and party 1.
     fn bitwise(width: u32, gate: fn(Wire, Wire) -> Gate) -> Program {
@@ -132,6 +139,19 @@ mod tests {
         assert_eq!(names(&program, &noted("fn main ", &["N=8"], on())), ["source"]);
         assert_eq!(names(&program, &noted("fn main", &["N=9"], on())), ["constants"]);
         assert_eq!(names(&program, &noted("fn main", &["N=8"], Panics::Off)), ["panics"]);
+    }
+
+    #[test]
+    fn the_gates_of_a_circuit_file_are_told_from_fewer() {
+        let of_file = |file| {
+            let mut program = bitwise(8, Gate::And);
+            program.set_notes(Notes { file: Some(file), ..Notes::default() });
+            program
+        };
+        let [own, fewer] = [FileGates::AsItIs, FileGates::Optimised(GateCounts::default())].map(of_file);
+        assert_eq!(names(&own, &fewer), ["gates"]);
+        assert!(own.parts().contains(&("gates".into(), "as in the file".into())));
+        assert_eq!(own.digest(), bitwise(8, Gate::And).digest());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use garblet::{
     Program,
     formats::{Format, WriteError},
     run_report::ProgramPart,
-    synthesis::optimise::{Effort, optimise_program},
+    synthesis::optimise::{Effort, Goal, optimise_program},
 };
 use garblet_console::{
     args::ProgramArgs,
@@ -18,6 +18,7 @@ use garblet_console::{
 
 /// The options of `garblet convert`.
 #[derive(clap::Args)]
+#[command(mut_arg("as_it_is", |as_it_is| as_it_is.hide(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     program: ProgramArgs,
@@ -36,6 +37,9 @@ pub(crate) struct Options {
         default_missing_value = "usual"
     )]
     optimise: Option<Effort>,
+    /// With --optimise: add no layers of AND gates, which are the rounds of gmw
+    #[arg(long, requires = "optimise")]
+    keep_layers: bool,
     /// Replace an existing file
     #[arg(long)]
     force: bool,
@@ -43,11 +47,14 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let mut program = program::load(&options.program)?;
+    let mut args = options.program.clone();
+    args.changes.as_it_is = true;
+    let mut program = program::load(&args)?;
     options.check_free()?;
     let before = program.counts();
     if let Some(effort) = options.optimise {
-        program = optimise_program(&program, effort).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
+        let goal = Goal { keeps_layers: options.keep_layers, ..effort.into() };
+        program = optimise_program(&program, goal).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
     }
     let after = program.counts();
     write(&program, &options.out, format(options)?)?;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use garblet::{
     Program,
-    circuit::{Component, Input, InstanceId, Output, Recipients, Type},
+    circuit::{Component, GateCounts, Input, InstanceId, Output, Recipients, Type},
     formats::draw,
     run_report::{ProgramPart, digest_text},
 };
@@ -148,15 +148,20 @@ fn ports_table(inputs: &[InputLine<'_>], outputs: &[OutputLine<'_>]) -> String {
     table(&ports)
 }
 
-/// The number of garbled AND gates as text, if some are left out.
+/// The number of garbled AND gates as text, if some are left out, and the gates of the file, if some were saved.
 pub(crate) fn garbled_text(program: &ProgramPart) -> String {
-    match program.and == program.garbled_and {
+    let garbled = match program.and == program.garbled_and {
         true => String::new(),
         false => format!(
             "garbled: {} AND; without gates that constants decide or that reach no output\n",
             count(program.garbled_and)
         ),
-    }
+    };
+    let file = program.file.map(|GateCounts { and, xor, not, and_depth }| {
+        let [and, xor, not, depth] = [and, xor, not, and_depth].map(count);
+        format!("file: {and} AND, {xor} XOR, {not} NOT, AND depth {depth}; run its gates with --as-it-is\n")
+    });
+    garbled + &file.unwrap_or_default()
 }
 
 /// The sentence on the order of bits, for programs with ports of plain bits, as circuit files have them.

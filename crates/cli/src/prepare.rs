@@ -38,7 +38,7 @@ pub(crate) struct Options {
     changes: ProgramChanges,
     /// Use this job, which replaces the program, changes to it, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "function", "panics", "protocol", "params"])]
+    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "function", "panics", "as_it_is", "ports", "reversed", "protocol", "params"])]
     job: Option<PathBuf>,
     /// With several parties and runs of a program: prepare runs of a batch of N rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
@@ -187,7 +187,8 @@ impl Options {
 
     /// Refuses options for a program where none is prepared for.
     fn check_no_program(&self, protocol: Protocol) -> Result<(), Failure> {
-        let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, .. } = &self.changes;
+        let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, as_it_is, .. } =
+            &self.changes;
         let given = [
             ("--batch", self.batch.is_some()),
             ("--ports", ports.is_some()),
@@ -197,6 +198,7 @@ impl Options {
             ("--const", !constants.is_empty()),
             ("--function", function != garblet::lang::Options::FUNCTION),
             ("--panics", !panics.0),
+            ("--as-it-is", *as_it_is),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),

@@ -88,6 +88,8 @@ struct WrittenProgram {
     function: Option<String>,
     panics: Option<bool>,
     #[serde(default)]
+    as_it_is: bool,
+    #[serde(default)]
     read: Vec<String>,
     keep: Option<String>,
     #[serde(default)]
@@ -233,11 +235,12 @@ impl WrittenProgram {
         clients: Vec<Vec<String>>,
         number: Option<Constant>,
     ) -> Result<Offer, Wrong> {
-        let WrittenProgram { constants, panics, .. } = self;
+        let WrittenProgram { constants, panics, as_it_is, .. } = self;
+        let (panics, as_it_is) = (*panics, *as_it_is);
         let function = self.function.as_deref();
         let (owner, to) = (&BTreeMap::new(), &Table::new());
         let mut changes =
-            WrittenChanges { ports: None, reversed: &[], constants, owner, to, function, panics: *panics }.read()?;
+            WrittenChanges { ports: None, reversed: &[], constants, owner, to, function, panics, as_it_is }.read()?;
         changes.constants.extend(number);
         for (input, owner) in &self.owner {
             let party = one_party(owner.get_ref(), clients.len()).map_err(|got| {

@@ -47,6 +47,9 @@ pub struct ProgramChanges {
     /// Check for overflow, division by zero and indices out of bounds in a function source
     #[cfg_attr(feature = "system", arg(long, value_name = "on|off", default_value = "on"))]
     pub panics: Switch,
+    /// Keep the gates of a circuit file; otherwise Garblet first removes AND gates
+    #[cfg_attr(feature = "system", arg(long))]
+    pub as_it_is: bool,
     /// Limit the work of compiling a function source, in units
     #[cfg_attr(feature = "system", arg(long, value_name = "UNITS", default_value_t = garblet::lang::Options::EFFORT))]
     pub effort: u64,
@@ -59,10 +62,11 @@ impl ProgramArgs {
     /// A program without changes.
     pub fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
-        let (panics, effort) = (Switch(true), garblet::lang::Options::EFFORT);
+        let (panics, as_it_is, effort) = (Switch(true), false, garblet::lang::Options::EFFORT);
         let (ports, reversed, rows) = (None, Vec::new(), None);
         let function = garblet::lang::Options::FUNCTION.into();
-        let changes = ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows };
+        let changes =
+            ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, as_it_is, effort, rows };
         ProgramArgs { program: name.into(), changes }
     }
 
@@ -119,7 +123,7 @@ pub fn command_line(
     (protocol, params): (&str, &[Param]),
     more: &[(&str, String)],
 ) -> String {
-    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows } =
+    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, as_it_is, effort, rows } =
         &program.changes;
     let ports = ports.as_ref().map(|ports| ("--ports", ports.words()));
     let reversed = reversed.iter().map(|port| ("--reverse", port.clone()));
@@ -131,6 +135,7 @@ pub fn command_line(
     });
     let function = (*function != garblet::lang::Options::FUNCTION).then(|| ("--function", function.clone()));
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
+    let as_it_is = if *as_it_is { " --as-it-is" } else { "" };
     let effort = (*effort != garblet::lang::Options::EFFORT).then(|| ("--effort", effort.to_string()));
     let rows = rows.map(|rows| ("--batch", rows.to_string()));
     let params = params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
@@ -145,7 +150,8 @@ pub fn command_line(
         .chain(rows)
         .chain(protocol)
         .chain(params);
-    shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
+    let program = quoted(&program.program);
+    shell_line(format!("garblet {command} {program}{as_it_is}"), all.chain(more.iter().cloned()))
 }
 
 /// A command with options, quoted for a shell.

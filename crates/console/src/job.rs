@@ -131,7 +131,7 @@ impl Job {
                 digest_text(program),
                 to_hex(&self.program_digest)
             ))
-            .hint("the program is not the agreed one, or the job was changed: ask its author, or write a new job with `garblet job new`")),
+            .hint("the program is not the agreed one, the job was changed, or another version of Garblet makes other gates of the file: ask its author, or write a new job with `garblet job new`")),
         }
     }
 

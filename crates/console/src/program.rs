@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use garblet::{
-    LoadError, Program,
+    LoadError, LoadOptions, Program,
     circuit::{
         InputId,
         diagnostic::{Diagnostic, nearest},
@@ -60,8 +60,11 @@ pub fn whole(program: Program) -> Result<Program, Failure> {
     Ok(Arc::unwrap_or_clone(whole))
 }
 
-fn changed(args: &ProgramArgs, load: impl FnOnce(Options) -> Result<Program, LoadError>) -> Result<Program, Failure> {
-    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, effort, rows } =
+fn changed(
+    args: &ProgramArgs,
+    load: impl FnOnce(LoadOptions) -> Result<Program, LoadError>,
+) -> Result<Program, Failure> {
+    let ProgramChanges { ports, reversed, owners, recipients, constants, function, panics, as_it_is, effort, rows } =
         &args.changes;
     let constants = read_all(constants)?;
     let option = match (constants.is_empty(), panics.0) {
@@ -69,8 +72,8 @@ fn changed(args: &ProgramArgs, load: impl FnOnce(Options) -> Result<Program, Loa
         (true, false) => "--panics off",
         (true, true) => "--function",
     };
-    let options = Options { constants, function: function.clone(), panics: panics.0, effort: *effort };
-    let mut program = load(options).map_err(|error| match error {
+    let source = Options { constants, function: function.clone(), panics: panics.0, effort: *effort };
+    let mut program = load(LoadOptions { source, as_it_is: *as_it_is }).map_err(|error| match error {
         LoadError::Wrong(diagnostics) => with_defaults(Failure::diagnosed(diagnostics), &args.program),
         LoadError::NoSource { .. } => Failure::call(format!("{option}: {error}")),
     })?;

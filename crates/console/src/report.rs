@@ -7,7 +7,7 @@ use garblet::{
     circuit::{Output, diagnostic::one_line},
     formats::value,
     panicked_rows,
-    run_report::{CpuSeconds, PartyPart, RunReport},
+    run_report::{CpuSeconds, PartyPart, ProgramPart, RunReport},
 };
 use serde::Serialize;
 
@@ -87,10 +87,12 @@ pub fn must_not_collude(collusion: Collusion, parties: u16) -> String {
 }
 
 /// The AND gates that cost something, beside those of the program if it has more.
-fn and_gates(garbled: u64, all: u64) -> String {
-    match garbled == all {
-        true => format!("{} AND gates", count(all)),
-        false => format!("{} AND gates ({} in the program)", count(garbled), count(all)),
+fn and_gates(program: &ProgramPart) -> String {
+    let and = count(program.garbled_and);
+    match program.file {
+        Some(file) => format!("{and} AND gates ({} in the file)", count(file.and)),
+        None if program.garbled_and == program.and => format!("{and} AND gates"),
+        None => format!("{and} AND gates ({} in the program)", count(program.and)),
     }
 }
 
@@ -101,7 +103,7 @@ pub fn text(report: &RunReport, repeat: Option<&Repeat>) -> String {
         "{} ({}): {}, AND depth {}, {} components\n",
         report.protocol,
         report.adversary,
-        and_gates(program.garbled_and, program.and),
+        and_gates(program),
         count(program.and_depth),
         count(program.components)
     );

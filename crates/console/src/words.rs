@@ -15,6 +15,7 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
             "run under the same job, both with --job FILE: `garblet job show` prints everything that a file's digest covers"
                 .into()
         }
+        Advice::SameGates => "give --as-it-is on both sides, or on neither".into(),
         Advice::SameAmounts => {
             "order the same amounts on all sides, with the same --low-water: by --stock or a library file, or in the rule of a service".into()
         }

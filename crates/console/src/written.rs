@@ -31,6 +31,8 @@ pub struct WrittenChanges<'a> {
     pub function: Option<&'a str>,
     /// `None` means on.
     pub panics: Option<bool>,
+    /// Set if the gates of a circuit file are run as they are.
+    pub as_it_is: bool,
 }
 
 impl WrittenChanges<'_> {
@@ -63,6 +65,7 @@ impl WrittenChanges<'_> {
             constants,
             function: self.function.unwrap_or(garblet::lang::Options::FUNCTION).into(),
             panics: Switch(self.panics.unwrap_or(true)),
+            as_it_is: self.as_it_is,
             // Each machine sets its own limit for compiling; no file does.
             effort: garblet::lang::Options::EFFORT,
             rows: None,

@@ -51,6 +51,10 @@ impl FrontEnd for Bristol {
         "Bristol or Bristol Fashion circuit"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, _: &Path, beginning: &[u8]) -> bool {
         let text = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
         let mut lines = text.split(|&b| b == b'\n').map(|line| without_comment(line).trim_ascii());

@@ -12,8 +12,12 @@ use std::{
 use garblet_circuit::{
     Program,
     diagnostic::{Diagnostic, Diagnostics},
+    notes::{FileGates, Notes},
 };
-use garblet_synthesis::library;
+use garblet_synthesis::{
+    library,
+    optimise::{Effort, Goal, optimise_program},
+};
 
 use crate::{
     foreign,
@@ -26,6 +30,9 @@ const MAX_DEPTH: u32 = 16;
 /// The number of bytes of a file from which a front end decides whether it is of its kind.
 const SNIFF_BYTES: usize = 4096;
 
+/// The most work for fewer gates of a circuit file: about a second. A file of more gates than this has no time for a single pass.
+const MOST_WORK: usize = 400_000;
+
 /// One kind of file.
 pub trait FrontEnd {
     /// The name of the kind, for people.
@@ -33,6 +40,11 @@ pub trait FrontEnd {
 
     /// Returns whether a file with that name and that beginning is of this kind.
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool;
+
+    /// Returns whether files of this kind are made by other tools and have one circuit, whose gates [may be fewer](FrontEnds::optimising).
+    fn is_circuit_file(&self) -> bool {
+        false
+    }
 
     /// Returns whether a text of this kind has functions that [circuits can replace](Source::bound).
     fn has_functions(&self) -> bool {
@@ -112,18 +124,25 @@ impl Source<'_> {
 pub struct FrontEnds {
     list: Vec<Box<dyn FrontEnd>>,
     storing: Option<Storing>,
+    optimises: bool,
 }
 
 impl FrontEnds {
     /// These front ends.
     pub(crate) fn of(list: Vec<Box<dyn FrontEnd>>) -> Self {
-        FrontEnds { list, storing: None }
+        FrontEnds { list, storing: None, optimises: false }
     }
 
     /// Leaves the gates of a large circuit in its file if that is a binary program of one component. Whoever uses such a program reads it
     /// gate by gate, or takes it [whole](Program::whole).
     pub fn leaving_gates(self) -> Self {
         self.storing(Storing::STANDARD)
+    }
+
+    /// Removes AND gates from circuit files, but not from those that other files refer to. No layer of AND gates is added, and no clock decides when this ends, so
+    /// everybody gets the same program, after about a second. A file in which that saves nothing stays as it is.
+    pub fn optimising(self) -> Self {
+        FrontEnds { optimises: true, ..self }
     }
 
     /// The same with other limits.
@@ -210,8 +229,25 @@ impl FrontEnds {
         let source = Source { file: file.into(), folder, front_ends: self, depth, bound, again };
         let program =
             front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))?;
-        within_limits(file, program)
+        let program = within_limits(file, program)?;
+        match front_end.is_circuit_file() {
+            true => Ok(with_fewer_gates(program, self.optimises && depth == 0)),
+            false => Ok(program),
+        }
     }
+}
+
+/// The program of a circuit file, with fewer AND gates if that is asked for and possible.
+fn with_fewer_gates(mut program: Program, is_asked: bool) -> Program {
+    let gates: usize = program.components().iter().map(|component| component.circuit().gates().len()).sum();
+    let goal = Goal { effort: Effort::Usual, keeps_layers: true, most_work: Some(MOST_WORK) };
+    let better = (is_asked && gates <= MOST_WORK).then(|| optimise_program(&program, goal).ok()).flatten();
+    let file = match better.filter(|better| better.counts().and < program.counts().and) {
+        None => FileGates::AsItIs,
+        Some(better) => FileGates::Optimised(std::mem::replace(&mut program, better).stats()),
+    };
+    program.set_notes(Notes { file: Some(file), ..program.notes().clone() });
+    program
 }
 
 /// Refuses a program that no file could hold, from whatever it was made.
@@ -289,6 +325,50 @@ mod tests {
             text.contains("the program has 67108865 input wires, expected 67108864 at most") && text.contains("a.wide"),
             "{text}"
         );
+    }
+
+    /// A selection of two ANDs, and the file's gates where the first operand is selected by both.
+    const SELECTION: &str = "4 7\n3 1 1 1\n1 1\n\n1 1 0 3 INV\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n2 1 4 5 6 XOR\n";
+
+    #[test]
+    fn circuit_files_have_fewer_gates_if_asked() {
+        let read = |front_ends: FrontEnds, text: &str| front_ends.read("a.txt", &mut text.as_bytes()).unwrap();
+        let (plain, better) = (|| FrontEnds::standard(), || FrontEnds::standard().optimising());
+        let file = read(plain(), SELECTION);
+        assert_eq!((file.stats().and, file.notes().file), (2, Some(FileGates::AsItIs)));
+        let fewer = read(better(), SELECTION);
+        assert_eq!((fewer.stats().and, fewer.notes().file), (1, Some(FileGates::Optimised(file.stats()))));
+        // Nothing to save: the same gates in the same order, and the same digest.
+        let single = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+        assert_eq!(read(better(), single).digest(), read(plain(), single).digest());
+        assert_eq!(read(better(), single).notes().file, Some(FileGates::AsItIs));
+    }
+
+    #[test]
+    fn files_that_files_refer_to_and_what_is_made_here_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("selection.txt"), SELECTION).unwrap();
+        let program = r#"{
+            "components": {"choice": {"file": "selection.txt"}},
+            "inputs": {"a": {"type": "bits3", "owner": 0}},
+            "instances": {"one": {"of": "choice", "in": {"in0": "a[0]", "in1": "a[1]", "in2": "a[2]"}}},
+            "outputs": {"out": {"type": "bits1", "from": ["one.out0"]}}
+        }"#;
+        std::fs::write(path("p.json"), program).unwrap();
+        for name in [path("p.json"), "lib:millionaires(8)".into()] {
+            let [plain, better] = [FrontEnds::standard(), FrontEnds::standard().optimising()].map(|f| f.load(&name));
+            let Ok(plain) = plain else { panic!("{name}: {:?}", plain.map(drop)) };
+            assert_eq!((plain.digest(), plain.notes().file), (better.unwrap().digest(), None));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_for_a_pass_stays() {
+        let mut text = format!("{} {}\n2 1 1\n1 1\n\n", MOST_WORK + 1, MOST_WORK + 3);
+        (0..=MOST_WORK).for_each(|k| text.push_str(&format!("2 1 0 1 {} AND\n", k + 2)));
+        let program = FrontEnds::standard().optimising().read("a.txt", &mut text.as_bytes()).unwrap();
+        assert_eq!(program.counts().and, MOST_WORK as u64 + 1);
     }
 
     #[test]

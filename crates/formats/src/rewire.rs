@@ -93,7 +93,7 @@ fn ranges(ports: &[Port]) -> impl Iterator<Item = (&Port, Range<u32>)> {
 /// The component of a program that is this component alone.
 fn one_circuit(program: &Program) -> Result<&Component, Diagnostic> {
     let links = (0..program.inputs().len()).map(|input| program.input_link(InputId(input as u32)));
-    let plain = Notes { warnings: Vec::new(), ..program.notes().clone() } == Notes::default();
+    let plain = Notes { warnings: Vec::new(), file: None, ..program.notes().clone() } == Notes::default();
     let alone = program.instance_count() == 1 && plain;
     if alone {
         let instance = InstanceId(0);
@@ -121,12 +121,13 @@ fn no_port(program: &Program, name: &str, ports: &[Port]) -> Diagnostic {
     Diagnostic::new(program.name(), format!("has no port `{name}`{near}"))
 }
 
-/// The program with the recipients of the one before.
+/// The program with the recipients of the one before, and its relation to the file.
 fn again(before: &Program, program: Result<Program, CircuitError>) -> Result<Program, Diagnostic> {
     let mut program = program.map_err(|error| Diagnostic::new(before.name(), error.to_string()))?;
     for (place, output) in before.outputs().iter().enumerate() {
         program.set_recipients(place, output.recipients.clone());
     }
+    program.set_notes(Notes { file: before.notes().file, ..Notes::default() });
     Ok(program)
 }
 

@@ -69,6 +69,8 @@ advice! {
     SameJob => "run under the same job";
     /// Give both parties the same settings.
     SameRun => "give both parties the same version, program, protocol and parameters, and each its own party number";
+    /// Run the gates of a circuit file as they are on both sides, or on neither.
+    SameGates => "run the circuit file's own gates on both sides, or on neither";
     /// Order the same amounts for the stores of all parties.
     SameAmounts => "order the same amounts for the stores of all parties, to be filled below the same percentage of them";
     /// Update the party with the older version.

@@ -157,10 +157,15 @@ impl Explain for NetError {
             NetError::OtherSession { .. } => Advice::SameSession,
             NetError::Incompatible { differences } => {
                 let differ = |field: &str| differences.iter().any(|of| of.field == field);
+                // A party whose program is from elsewhere says nothing of gates.
+                let is_gates = |of: &Difference| {
+                    of.field == "gates" && [&of.ours, &of.theirs].iter().all(|gates| *gates != "nothing")
+                };
                 let is_amount = |of: &Difference| [AMOUNTS, COUNT, COUNTS, LOW_WATER].contains(&&of.field[..]);
                 match () {
                     () if differ(WIRE) => Advice::SameWire,
                     () if differ(JOB) => Advice::SameJob,
+                    () if differences.iter().any(is_gates) => Advice::SameGates,
                     () if !differences.is_empty() && differences.iter().all(is_amount) => Advice::SameAmounts,
                     () => Advice::SameRun,
                 }

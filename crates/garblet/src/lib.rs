@@ -43,7 +43,7 @@ pub use erased::Ends;
 pub use explain::Explain;
 pub use fill::{fill, is_low, meeting_to_fill, notices, settle, wants_to_fill};
 #[cfg(feature = "lang")]
-pub use load::{LoadError, compile, load, load_in_place, read};
+pub use load::{LoadError, LoadOptions, compile, load, load_in_place, read};
 pub use memory::{run_in_memory, run_many_in_memory};
 #[cfg(feature = "lang")]
 pub use panics::{Panicked, check_panics, panicked_rows, results, row_panics, tell_panics};

@@ -20,11 +20,27 @@ pub enum LoadError {
     },
 }
 
+/// The way to load a program.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Options for a function source.
+    pub source: Options,
+    /// Set to run the gates of a circuit file as they are. Otherwise AND gates are [saved](FrontEnds::optimising) that can be in a second: parties who are to run the
+    /// same program load it alike.
+    pub as_it_is: bool,
+}
+
+impl From<Options> for LoadOptions {
+    fn from(source: Options) -> Self {
+        LoadOptions { source, as_it_is: false }
+    }
+}
+
 /// Loads a program: a file of any known kind, or `lib:NAME` for one of the library.
 ///
 /// *Errors*: a program that cannot be read or is inconsistent; options for what is not a function source.
-pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
-    made(FrontEnds::standard(), name, options, |front_ends| front_ends.load(name))
+pub fn load(name: &str, options: impl Into<LoadOptions>) -> Result<Program, LoadError> {
+    made(FrontEnds::standard(), name, options.into(), |front_ends| front_ends.load(name))
 }
 
 /// The same, but gates stay in their file if that is a binary program of one large component. Such a program is counted, planned and run in memory that
@@ -32,24 +48,25 @@ pub fn load(name: &str, options: Options) -> Result<Program, LoadError> {
 /// others. Whatever else is done with it needs [`Program::whole`] before. A file that is changed ends what is done with the program in an error.
 ///
 /// *Errors*: as [`load`].
-pub fn load_in_place(name: &str, options: Options) -> Result<Program, LoadError> {
-    made(FrontEnds::standard().leaving_gates(), name, options, |front_ends| front_ends.load(name))
+pub fn load_in_place(name: &str, options: impl Into<LoadOptions>) -> Result<Program, LoadError> {
+    made(FrontEnds::standard().leaving_gates(), name, options.into(), |front_ends| front_ends.load(name))
 }
 
 /// Reads a program from elsewhere than its file. The file's name says what kind of program it is.
 ///
 /// *Errors*: as [`load`].
-pub fn read(name: &str, text: &mut dyn Read, options: Options) -> Result<Program, LoadError> {
-    made(FrontEnds::standard(), name, options, |front_ends| front_ends.read(name, text))
+pub fn read(name: &str, text: &mut dyn Read, options: impl Into<LoadOptions>) -> Result<Program, LoadError> {
+    made(FrontEnds::standard(), name, options.into(), |front_ends| front_ends.read(name, text))
 }
 
 fn made(
     front_ends: FrontEnds,
     name: &str,
-    options: Options,
+    LoadOptions { source: options, as_it_is }: LoadOptions,
     make: impl FnOnce(&FrontEnds) -> Result<Program, Diagnostics>,
 ) -> Result<Program, LoadError> {
     let has_options = !(options.constants.is_empty() && options.panics && options.function == Options::FUNCTION);
+    let front_ends = if as_it_is { front_ends } else { front_ends.optimising() };
     let program = make(&front_ends.with(Language { options }))?;
     match program.notes().panics.is_none() && has_options {
         true => Err(LoadError::NoSource { program: name.into() }),

@@ -5,7 +5,10 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use garblet_circuit::{Bits, Circuit, InstanceId, Output, Party, Port, Program, Schedule, notes::Panics};
+use garblet_circuit::{
+    Bits, Circuit, GateCounts, InstanceId, Output, Party, Port, Program, Schedule,
+    notes::{FileGates, Panics},
+};
 use garblet_formats::value;
 use garblet_net::Fingerprint;
 use garblet_protocol::{Phase, PhaseCosts, Security};
@@ -114,6 +117,9 @@ pub struct ProgramPart {
     pub not: u64,
     /// The most AND gates on a path.
     pub and_depth: u64,
+    /// The gates of the circuit file, if some were saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<GateCounts>,
     /// Input wires.
     pub inputs: u64,
     /// Output wires.
@@ -204,6 +210,10 @@ impl ProgramPart {
             xor: counts.xor,
             not: counts.not,
             and_depth: counts.and_depth,
+            file: match program.notes().file {
+                Some(FileGates::Optimised(file)) => Some(file),
+                _ => None,
+            },
             inputs: program.inputs().iter().map(|i| i.port.ty.width()).sum(),
             outputs: program.outputs().iter().map(|o| o.port.ty.width()).sum(),
             components: program.instance_count() as u64,

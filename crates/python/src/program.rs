@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet::{
-    LoadError, Party, circuit,
+    LoadError, LoadOptions, Party, circuit,
     circuit::{InputId, Recipients, Type, diagnostic::nearest},
     lang::{Constants, Options},
     results, tell_panics,
@@ -106,8 +106,10 @@ pub(crate) fn load(
     panics: bool,
     effort: Option<u64>,
     function: String,
+    as_it_is: bool,
 ) -> PyResult<Program> {
-    let options = options(&constants, panics, effort, function).map_err(|fault| fault.raise(py))?;
+    let source = options(&constants, panics, effort, function).map_err(|fault| fault.raise(py))?;
+    let options = LoadOptions { source, as_it_is };
     let fault = |error| match error {
         LoadError::Wrong(wrong) => Fault::compile(&wrong),
         other => Fault::usage(other).hint("constants=, panics= and function= are for function sources (.garble.rs)"),

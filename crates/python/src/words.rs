@@ -96,6 +96,9 @@ pub(crate) fn own_words(advice: &Advice) -> Option<String> {
         Advice::BeTrusted { .. } => "read it to the peer over another channel; the peer then gives it in trust=".into(),
         Advice::SameSession => "give all parties of a session the same session=".into(),
         Advice::NameSession => "give session=, the same for all parties and new each time".into(),
+        Advice::SameGates => {
+            "load the circuit file with as_it_is=True on both sides, or on neither; the command has --as-it-is".into()
+        }
         Advice::SameTls => "let both sides use identities, or neither: insecure_plain_tcp= is for both".into(),
         Advice::UseIdentities => "leave it out, and give identity= and trust=".into(),
         Advice::TrustSomebody => "give trust={\"name\": \"fingerprint\"}".into(),

@@ -29,6 +29,7 @@ mod cuts;
 mod dead;
 mod effort;
 mod functions;
+mod levels;
 mod merge_sums;
 mod plan;
 mod products;
@@ -45,34 +46,61 @@ use products::Finder;
 
 use crate::xag::Xag;
 
+/// The bounds of a better circuit, and the work to look for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal {
+    /// The work.
+    pub effort: Effort,
+    /// Set if no circuit may get more layers of AND gates: those are the rounds of `gmw`.
+    pub keeps_layers: bool,
+    /// The work after which no pass begins, in units of two to five microseconds, if it is not that of the effort. A quarter of it without a gain of a hundredth
+    /// is the end, too.
+    pub most_work: Option<usize>,
+}
+
+impl From<Effort> for Goal {
+    fn from(effort: Effort) -> Self {
+        Goal { effort, keeps_layers: false, most_work: None }
+    }
+}
+
 /// A circuit with the same inputs and outputs and no more AND gates. Every gate reaches an output, and only AND gates
 /// and outputs read constants or negations.
 ///
 /// *Cost*: time and memory in proportion to the circuit's gates, with a factor for the effort.
 ///
 /// *Panics*: the result differs from the circuit at one of a few hundred points, a mistake of the optimiser.
-pub fn optimise(circuit: &Circuit, effort: Effort) -> Circuit {
-    optimise_with(&mut Finder::default(), circuit, effort)
+pub fn optimise(circuit: &Circuit, goal: impl Into<Goal>) -> Circuit {
+    optimise_with(&mut Finder::default(), circuit, goal.into())
 }
 
-fn optimise_with(finder: &mut Finder, circuit: &Circuit, effort: Effort) -> Circuit {
+fn optimise_with(finder: &mut Finder, circuit: &Circuit, goal: Goal) -> Circuit {
+    let Goal { effort, keeps_layers, most_work } = goal;
     let graph = Xag::from_circuit(circuit);
-    let mut best = Best { ands: graph.live_and_count(), graph, work: 0, kept: None };
+    let (most, patience) = match most_work {
+        None => (effort.most_work(), usize::MAX),
+        Some(most) => (most, most / 4),
+    };
+    let layers = keeps_layers.then(|| levels::layers(&graph));
+    let ands = graph.live_and_count();
+    let mut best = Best { ands, graph, layers, work: 0, gained: (ands, 0), kept: None };
     for phase in effort.phases() {
-        if !phase.always {
+        let always = phase.always && most_work.is_none();
+        if !always {
             best.keep();
         }
         for _ in 0..phase.most {
             let mut saves = false;
             for &pass in phase.passes {
                 let work = best.graph.len().saturating_mul(pass.work());
-                if !phase.always && best.work.saturating_add(work) > effort.most_work() {
+                let ends = best.work.saturating_add(work) > most || best.work - best.gained.1 > patience;
+                if !always && ends {
                     break;
                 }
                 best.work += work;
                 let before = best.ands;
                 best.apply(pass, finder);
-                if !phase.always {
+                if !always {
                     best.keep();
                 }
                 // Merged products may make a gain possible, but alone do not call for another round.
@@ -110,8 +138,12 @@ fn agree(one: &Circuit, other: &Circuit) -> bool {
 struct Best {
     graph: Xag,
     ands: usize,
+    /// The most layers of AND nodes, if they are limited.
+    layers: Option<u32>,
     /// The work done, in the unit of [`Pass::work`].
     work: usize,
+    /// The AND nodes after the last gain of a hundredth, and the work before it.
+    gained: (usize, usize),
     /// The cheapest graph, and its cost. Later ones have no more AND nodes, but may have many more XOR nodes.
     kept: Option<(usize, Xag)>,
 }
@@ -127,10 +159,13 @@ impl Best {
                 self.take(merge_sums::run(&self.graph, true), false);
             }
             Pass::Rewrite(way) => {
-                self.take(rewrite::run(&self.graph, finder, way), way.choice != rewrite::Choice::Better);
+                let graph = rewrite::run(&self.graph, finder, way, self.layers);
+                self.take(graph, way.choice != rewrite::Choice::Better);
             }
-            Pass::Resubstitute(levels) => self.take(resubstitute::run::<4>(&self.graph, levels), false),
-            Pass::Wide(levels) => self.take(resubstitute::run::<16>(&self.graph, levels), false),
+            Pass::Resubstitute(levels) => {
+                self.take(resubstitute::run::<4>(&self.graph, levels, self.layers), false);
+            }
+            Pass::Wide(levels) => self.take(resubstitute::run::<16>(&self.graph, levels, self.layers), false),
         }
     }
 
@@ -142,11 +177,15 @@ impl Best {
         }
     }
 
-    /// Takes a graph if it has fewer AND nodes, or if that is enough as many.
+    /// Takes a graph if it has fewer AND nodes, or if that is enough as many, and no more layers than it may have.
     fn take(&mut self, graph: Xag, equal: bool) {
         let ands = graph.live_and_count();
-        if ands < self.ands + usize::from(equal) {
+        let is_shallow = self.layers.is_none_or(|layers| levels::layers(&graph) <= layers);
+        if is_shallow && ands < self.ands + usize::from(equal) {
             (self.graph, self.ands) = (graph, ands);
+        }
+        if 100 * self.ands < 99 * self.gained.0 {
+            self.gained = (self.ands, self.work);
         }
     }
 }
@@ -154,8 +193,8 @@ impl Best {
 /// A component with its circuit [optimised](optimise).
 ///
 /// *Errors*: none for a valid component.
-pub fn optimise_component(component: &Component, effort: Effort) -> Result<Component, CircuitError> {
-    with_circuit(component, optimise(component.circuit(), effort))
+pub fn optimise_component(component: &Component, goal: impl Into<Goal>) -> Result<Component, CircuitError> {
+    with_circuit(component, optimise(component.circuit(), goal))
 }
 
 fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, CircuitError> {
@@ -167,14 +206,15 @@ fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, Ci
 /// that nothing reads in any instance become the constant false.
 ///
 /// *Errors*: none for a valid program.
-pub fn optimise_program(program: &Program, effort: Effort) -> Result<Program, CircuitError> {
+pub fn optimise_program(program: &Program, goal: impl Into<Goal>) -> Result<Program, CircuitError> {
+    let goal = goal.into();
     let needs = Needs::of(program);
     let finder = &mut Finder::default();
     let mut better = Program::new(program.name());
     for (number, component) in program.components().iter().enumerate() {
         let circuit = match needs.without_dead_outputs(number, component) {
-            Some(circuit) => optimise_with(finder, &circuit, effort),
-            None => optimise_with(finder, component.circuit(), effort),
+            Some(circuit) => optimise_with(finder, &circuit, goal),
+            None => optimise_with(finder, component.circuit(), goal),
         };
         better.add_component(with_circuit(component, circuit)?);
     }

@@ -21,7 +21,7 @@ pub(crate) struct SubjectArgs {
     changes: ProgramChanges,
     /// Use this job, which replaces the program, changes to it, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "function", "panics", "protocol", "adversary", "params"])]
+    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "function", "panics", "as_it_is", "ports", "reversed", "protocol", "adversary", "params"])]
     job: Option<PathBuf>,
 }
 

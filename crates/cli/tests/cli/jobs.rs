@@ -228,6 +228,8 @@ fn options_that_a_job_decides_are_refused_beside_it() {
         &["--to", "ciphertext=0"],
         &["--const", "N=1"],
         &["--panics", "on"],
+        &["--as-it-is"],
+        &["--reverse", "key"],
         &["--protocol", "yao"],
         &["--adversary", "malicious"],
         &["--param", "hash=tmmo"],

@@ -1,6 +1,9 @@
 //! Circuit files and netlists of other tools: their ports, owners, and the order of their bits.
 
-use crate::invocation::{Folder, garblet};
+use crate::{
+    identities::pair,
+    invocation::{Folder, garblet},
+};
 
 /// Outputs are the eight bits of the only input, and the AND of its first and last.
 fn eight(folder: &Folder) -> String {
@@ -90,7 +93,73 @@ fn counts_are_those_that_are_garbled_beside_those_of_the_file() {
     assert!(converted.stderr.contains("4 AND, 0 XOR, 0 NOT; garbled: 2 AND\n"), "{}", converted.stderr);
     let inputs = [folder.file("a.json", "{\"in0\": 1}"), folder.file("b.json", "{\"in1\": 1}")];
     let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
-    let ran = garblet(&["local", &file, "--input", &inputs[0], "--input", &inputs[1]]);
+    let ran = garblet(&["local", &file, "--as-it-is", "--input", &inputs[0], "--input", &inputs[1]]);
     let shown = ran.stdout + &ran.stderr;
     assert!(shown.contains("yao (semi-honest): 2 AND gates (4 in the program), AND depth 2"), "{shown}");
+}
+
+/// The example that Yosys has made.
+const AUCTION: &str = "examples/verilog/auction.blif";
+
+#[test]
+fn a_circuit_file_loses_gates_unless_it_is_to_run_as_it_is() {
+    let folder = Folder::new("as-it-is");
+    let counts = |options: &[&str]| {
+        let program = garblet(&[&["inspect", AUCTION, "--json"], options].concat()).json()["program"].clone();
+        (program["and"].as_u64(), program["and_depth"].as_u64(), program["file"]["and"].as_u64())
+    };
+    assert_eq!(counts(&[]), (Some(31), Some(8), Some(64)));
+    assert_eq!(counts(&["--as-it-is"]), (Some(64), Some(14), None));
+    let told = garblet(&["plan", AUCTION]).stdout;
+    assert!(told.contains("file: 64 AND, 11 XOR, 60 NOT, AND depth 14; run its gates with --as-it-is\n"), "{told}");
+    let inputs = ["--input", "0=examples/verilog/bid.json", "--input", "1=examples/verilog/reserve.json"];
+    for (options, gates) in [(&[][..], "31 AND gates (64 in the file), AND depth 8"), (&["--as-it-is"], "64 AND gates")]
+    {
+        let ran = garblet(&[&["local", AUCTION], &inputs[..], options].concat());
+        assert!(ran.stdout.starts_with("sold = 1\nabove = 20\n"), "{} {}", ran.stdout, ran.stderr);
+        assert!((ran.stdout + &ran.stderr).contains(gates), "{options:?}");
+    }
+    // Converting writes the file's gates, or as few as that effort leaves.
+    for (options, told) in
+        [(&[][..], "64 AND, 11 XOR, 60 NOT"), (&["--optimise=quick", "--keep-layers"], "38 AND (before: 64)")]
+    {
+        let ran = garblet(&[&["convert", AUCTION, &folder.path("a.json"), "--force"], options].concat());
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    let refused = garblet(&["convert", AUCTION, &folder.path("b.json"), "--keep-layers"]);
+    assert!(refused.stderr.contains("--optimise"), "{}", refused.stderr);
+}
+
+#[test]
+fn parties_with_other_gates_of_one_file_are_told_how_to_agree() {
+    let party = |number, input, more: &[&'static str]| {
+        [&[AUCTION, "--party", number, "--input", input, "--insecure-plain-tcp"], more].concat()
+    };
+    let one = party("0", "0=examples/verilog/bid.json", &["--as-it-is"]);
+    let (listened, connected) = pair(&one, &party("1", "1=examples/verilog/reserve.json", &[]));
+    assert!(listened.stderr.contains("gates: ours as in the file, theirs optimised"), "{}", listened.stderr);
+    assert!(connected.stderr.contains("hint: give --as-it-is on both sides, or on neither"), "{}", connected.stderr);
+    let (listened, connected) = pair(&one, &party("1", "1=examples/verilog/reserve.json", &["--as-it-is"]));
+    assert!(listened.stdout.starts_with("sold = 1\nabove = 20\n"), "{}", listened.stderr);
+    assert_eq!(listened.stdout.lines().next(), connected.stdout.lines().next());
+}
+
+#[test]
+fn a_job_says_whether_the_gates_are_those_of_the_file() {
+    let folder = Folder::new("as-it-is-job");
+    let out = folder.path("a.toml");
+    let new = |more: &[&str]| {
+        let call = ["job", "new", AUCTION, "--party", "alice", "--party", "bob", "--out", &out];
+        let _ = std::fs::remove_file(&out);
+        let ran = garblet(&[&call[..], more].concat());
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        std::fs::read_to_string(&out).expect("the job")
+    };
+    assert!(!new(&[]).contains("as_it_is"));
+    let text = new(&["--as-it-is"]);
+    assert!(text.contains("as_it_is = true\n"), "{text}");
+    assert_eq!(garblet(&["job", "check", &out]).status, Some(0));
+    let other = folder.file("b.toml", &text.replace("as_it_is = true\n", ""));
+    let refused = garblet(&["job", "check", &other]);
+    assert!(refused.stderr.contains("digest: that of the program"), "{}", refused.stderr);
 }

@@ -17,6 +17,9 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
         ("protocol".into(), job.protocol.clone()),
         ("panics".into(), if changes.panics.0 { "on" } else { "off" }.into()),
     ];
+    if changes.as_it_is {
+        fields.push(("gates".into(), "as in the file".into()));
+    }
     let mut add = |kind: &str, mut named: Vec<(String, String)>| {
         named.sort_unstable();
         fields.extend(named.into_iter().map(|(name, text)| (format!("{kind} {name}"), text)));
@@ -109,6 +112,7 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             TEXT.replace("panics = true", "panics = true\nports = \"x:8=1\""),
             TEXT.replace("panics = true", "panics = true\nreverse = [\"x\"]"),
             TEXT.replace("panics = true", "panics = true\nreverse = [\"x\", \"y\"]"),
+            TEXT.replace("panics = true", "panics = true\nas_it_is = true"),
             TEXT.replace("panics = true", "panics = true\nhash_keys = \"text\""),
             TEXT.replace("panics = true", "panics = true\nhash_keys = \"email\""),
             TEXT.replace("check = \"tags\"", "check = \"reveal\""),

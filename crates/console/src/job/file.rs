@@ -42,6 +42,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<String>,
     panics: Option<bool>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    as_it_is: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<NonZeroU32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,12 +128,12 @@ pub fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         return Err(format!("party: expected 2 to {PARTIES_MAX} tables [[party]], got {}", parties.len()).into());
     }
     let parameters = written.parameters()?;
-    let Written { ports, reverse, constants, owner, to, function, panics, batch, .. } = &written;
+    let Written { ports, reverse, constants, owner, to, function, panics, as_it_is, batch, .. } = &written;
     let batch = batch.map(NonZeroU32::get);
     let (ports, function) = (ports.as_deref(), function.as_deref());
-    let changes = WrittenChanges { ports, reversed: reverse, constants, owner, to, function, panics: *panics }
-        .read()
-        .map_err(|f| f.message)?;
+    let (panics, as_it_is) = (*panics, *as_it_is);
+    let changes = WrittenChanges { ports, reversed: reverse, constants, owner, to, function, panics, as_it_is };
+    let changes = changes.read().map_err(|f| f.message)?;
     check_numbers(&changes, parties.len())?;
     let hash_keys = written.hash_keys.as_deref().map(str::parse::<KeyForm>).transpose();
     let hash_keys = hash_keys.map_err(|what| format!("hash_keys: {what}"))?;
@@ -270,6 +272,7 @@ pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
         protocol: job.protocol.clone(),
         function: (changes.function != garblet::lang::Options::FUNCTION).then(|| changes.function.clone()),
         panics: Some(changes.panics.0),
+        as_it_is: changes.as_it_is,
         batch: job.batch.and_then(NonZeroU32::new),
         hash_keys: job.hash_keys.map(|form| form.name().into()),
         ports: changes.ports.as_ref().map(Ports::words),
@@ -281,6 +284,10 @@ pub fn write(job: &Job, program: &str) -> Result<String, Failure> {
         party: job.parties.iter().map(party).collect(),
     };
     toml::to_string(&written).map_err(|error| Failure::call(format!("cannot write the job: {error}")))
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn text(text: &str) -> toml::Value {
@@ -341,7 +348,7 @@ mod tests {
         // What format 1 does not have is not read in it.
         assert_eq!(
             fault(&text("format = 1\nbudget = 3", two)),
-            "6: unknown field `budget`, expected one of `format`, `name`, `program`, `digest`, `protocol`, `function`, `panics`, `batch`, `hash_keys`, `ports`, `reverse`, `parameters`, `const`, `owner`, `to`, `party`"
+            "6: unknown field `budget`, expected one of `format`, `name`, `program`, `digest`, `protocol`, `function`, `panics`, `as_it_is`, `batch`, `hash_keys`, `ports`, `reverse`, `parameters`, `const`, `owner`, `to`, `party`"
         );
     }
 

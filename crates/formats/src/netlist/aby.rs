@@ -40,6 +40,10 @@ impl FrontEnd for Aby {
         "circuit of ABY"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool {
         let first = super::first_line(beginning);
         let inputs = first.strip_prefix(['S', 'C']).filter(|rest| rest.starts_with(char::is_whitespace));

@@ -45,6 +45,10 @@ impl FrontEnd for Aiger {
         "AIGER netlist"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool {
         let begins = beginning.starts_with(b"aag ") || beginning.starts_with(b"aig ");
         begins || super::ends_in(file, "aag") || super::ends_in(file, "aig")

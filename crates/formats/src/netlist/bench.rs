@@ -41,6 +41,10 @@ impl FrontEnd for Bench {
         "ISCAS netlist (bench)"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool {
         let first: String = super::first_line(beginning).split_whitespace().collect();
         let first = first.to_ascii_uppercase();

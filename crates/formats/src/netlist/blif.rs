@@ -43,6 +43,10 @@ impl FrontEnd for Blif {
         "BLIF netlist"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool {
         let first = super::first_line(beginning);
         super::ends_in(file, "blif") || [".model", ".inputs", ".names"].iter().any(|word| first.starts_with(word))

@@ -44,6 +44,10 @@ impl FrontEnd for Yosys {
         "netlist of Yosys (JSON)"
     }
 
+    fn is_circuit_file(&self) -> bool {
+        true
+    }
+
     fn accepts(&self, _: &Path, beginning: &[u8]) -> bool {
         let text = String::from_utf8_lossy(beginning);
         let first = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('{').unwrap_or_default().trim_start();

@@ -172,6 +172,22 @@ fn stores_ordered_with_other_amounts_have_a_remedy_of_their_own() {
 }
 
 #[test]
+fn other_gates_of_one_circuit_file_have_a_remedy_of_their_own() {
+    let advice = |ours: &str, theirs: &str| {
+        let of = |field: &str, ours: &str, theirs: &str| Difference {
+            field: field.into(),
+            ours: ours.into(),
+            theirs: theirs.into(),
+        };
+        let differences = vec![of("program digest", "a", "b"), of("gates", ours, theirs), of("circuit", "a", "b")];
+        NetError::Incompatible { differences }.advice()
+    };
+    assert_eq!(advice("optimised", "as in the file"), Some(Advice::SameGates));
+    // The other program is from elsewhere.
+    assert_eq!(advice("optimised", "nothing"), Some(Advice::SameRun));
+}
+
+#[test]
 fn misbehaviour_has_a_remedy_and_evidence_is_to_be_kept() {
     for error in run_errors() {
         if error.class() == Class::Misbehaviour {

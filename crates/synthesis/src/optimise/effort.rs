@@ -65,7 +65,7 @@ pub(super) struct Phase {
     pub(super) passes: &'static [Pass],
     /// The most repetitions.
     pub(super) most: u32,
-    /// Set if the phase counts for all circuits, whatever their size.
+    /// Set if the phase counts for all circuits, whatever their size, unless a [`Goal`](super::Goal) limits the work.
     pub(super) always: bool,
 }
 

@@ -2,6 +2,7 @@
 
 use garblet_circuit::Literal;
 
+use super::levels::Levels;
 use crate::xag::{Node, Xag};
 
 /// A node as a sum of products of sums of other nodes.
@@ -43,12 +44,31 @@ pub(super) struct Plan<'a> {
     formulas: Vec<Option<Box<Formula>>>,
     /// Nodes still to be visited; kept to save allocations.
     open: Vec<u32>,
+    levels: Option<Levels>,
 }
 
 impl<'a> Plan<'a> {
-    /// The plan in which every node stays.
-    pub(super) fn new(old: &'a Xag) -> Self {
-        Plan { old, readers: old.readers(), formulas: vec![None; old.len()], open: Vec::new() }
+    /// The plan in which every node stays. If a number of layers is given, the graph has no more, and no plan will have more.
+    pub(super) fn new(old: &'a Xag, layers: Option<u32>) -> Self {
+        let levels = layers.map(|layers| Levels::new(old, layers));
+        Plan { old, readers: old.readers(), formulas: vec![None; old.len()], open: Vec::new(), levels }
+    }
+
+    /// Ends the turn of a node: whether it was [replaced](Plan::replace) or not, it keeps its level. Every node has its turn, in order.
+    pub(super) fn settle(&mut self, at: usize) {
+        if let Some(levels) = &mut self.levels {
+            levels.settle(self.old, at, self.formulas[at].as_deref());
+        }
+    }
+
+    /// Returns whether a formula of a node, whose leaves were visited, leaves the number of layers as it may be.
+    pub(super) fn allows(&self, at: usize, formula: &Formula) -> bool {
+        self.levels.as_ref().is_none_or(|levels| levels.allow(at, formula))
+    }
+
+    /// Returns whether the formula of a node may read an earlier one.
+    pub(super) fn may_read(&self, at: usize, earlier: usize) -> bool {
+        self.levels.as_ref().is_none_or(|levels| levels.may_read(at, earlier))
     }
 
     /// The number of readers of a node.

@@ -212,7 +212,7 @@ fn of_class(essential: &Essential) -> Option<Products> {
 /// Adds the affine function that the products lack to equal a polynomial.
 fn exact(mut products: Products, key: u64) -> Products {
     let rest = polynomial(products.evaluate()) ^ key;
-    debug_assert_eq!(rest & !AFFINE, 0, "products are right but for an affine function");
+    assert_eq!(rest & !AFFINE, 0, "products are right but for an affine function");
     add_affine(&mut products, rest);
     products
 }

@@ -38,11 +38,11 @@ const MOST_VISITS: usize = 40;
 const MOST_PAIRED: usize = 20;
 
 /// An equivalent graph with no more AND nodes, from windows with this many levels after each node.
-pub(super) fn run<const WORDS: usize>(old: &Xag, levels: usize) -> Xag {
+pub(super) fn run<const WORDS: usize>(old: &Xag, levels: usize, layers: Option<u32>) -> Xag {
     let mut is_output = vec![false; old.len()];
     old.outputs.iter().for_each(|output| is_output[output.node()] = true);
     let mut pass = Pass::<WORDS> {
-        plan: Plan::new(old),
+        plan: Plan::new(old, layers),
         levels,
         inputs: old.leaves().len(),
         is_output,
@@ -55,6 +55,7 @@ pub(super) fn run<const WORDS: usize>(old: &Xag, levels: usize) -> Xag {
         if pass.plan.readers(at) > 0 {
             pass.improve(at);
         }
+        pass.plan.settle(at);
     }
     pass.plan.build()
 }
@@ -113,7 +114,7 @@ impl<const WORDS: usize> Pass<'_, WORDS> {
             _ => self.formula(at, saved),
         };
         self.plan.read_operands(at);
-        if let Some(formula) = formula {
+        if let Some(formula) = formula.filter(|formula| self.plan.allows(at, formula)) {
             self.plan.replace(at, formula);
         }
     }
@@ -322,7 +323,8 @@ impl<const WORDS: usize> Pass<'_, WORDS> {
         let mut divisors = Vec::new();
         for (place, &node) in self.window.iter().enumerate() {
             let is_input = (node as usize) < self.inputs;
-            if node as usize >= at || !is_input && self.plan.readers(node as usize) == 0 {
+            let is_read = is_input || self.plan.readers(node as usize) > 0;
+            if node as usize >= at || !is_read || !self.plan.may_read(at, node as usize) {
                 continue;
             }
             if space.len() < MOST_DIVISORS {
@@ -420,7 +422,8 @@ mod tests {
         let mut graph = Xag::with_inputs(5);
         let inputs = graph.leaves();
         make(&mut graph, [inputs[1], inputs[2], inputs[3], inputs[4], inputs[5]]);
-        let [narrow, wide] = [run::<4>(&graph, levels), run::<16>(&graph, levels)].map(|new| new.live_and_count());
+        let [narrow, wide] =
+            [run::<4>(&graph, levels, None), run::<16>(&graph, levels, None)].map(|new| new.live_and_count());
         assert_eq!(narrow, wide);
         (graph.live_and_count(), narrow)
     }

@@ -37,20 +37,21 @@ pub(super) struct Rewriting {
 /// best cut is taken if it is a gain, or with [`Choice::Equal`] also if it costs as much: a different structure, in which other
 /// passes may find gains. *Source*: Testa, Soeken, Amarù and De Micheli 2019, section 4, with exact counts of
 /// readers, so that one gain never cancels another.
-pub(super) fn run(old: &Xag, finder: &mut Finder, way: Rewriting) -> Xag {
+pub(super) fn run(old: &Xag, finder: &mut Finder, way: Rewriting, layers: Option<u32>) -> Xag {
     let mut cuts = Cuts::new(old, way.cuts);
-    let mut plan = Plan::new(old);
+    let mut plan = Plan::new(old, layers);
     // Until its turn, a node keeps all its original readers.
     for at in old.leaves().len()..old.len() {
         if plan.readers(at) > 0 {
             improve(&mut plan, at, cuts.add(old, at), finder, way);
         }
+        plan.settle(at);
     }
     plan.build()
 }
 
 fn improve(plan: &mut Plan, at: usize, cuts: &[Cut], finder: &mut Finder, way: Rewriting) {
-    let mut best: Option<(usize, &Cut)> = None;
+    let mut best: Option<(usize, Formula)> = None;
     let alone = !plan.old.node(at).operands().any(|edge| plan.readers(edge.node()) == 1);
     let spare = usize::from(way.choice != Choice::Better);
     let last = usize::from(way.choice == Choice::LastEqual);
@@ -60,13 +61,18 @@ fn improve(plan: &mut Plan, at: usize, cuts: &[Cut], finder: &mut Finder, way: R
             continue;
         }
         let gain = gain(plan, at, cut, finder, way.reach, spare);
-        if gain > 0 && gain + last > best.map_or(0, |(gain, _)| gain) {
-            best = Some((gain, cut));
+        if gain == 0 || gain + last <= best.as_ref().map_or(0, |(gain, _)| *gain) {
+            continue;
+        }
+        let Some(products) = finder.products(cut.table, way.reach) else { continue };
+        let formula = formula(cut, &products);
+        if plan.allows(at, &formula) {
+            best = Some((gain, formula));
         }
     }
-    let Some((_, cut)) = best else { return };
-    let Some(products) = finder.products(cut.table, way.reach) else { return };
-    plan.replace(at, formula(cut, &products));
+    if let Some((_, formula)) = best {
+        plan.replace(at, formula);
+    }
 }
 
 /// The number of AND nodes saved by computing a node from a cut, plus `spare`, or zero.

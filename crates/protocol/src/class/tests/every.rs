@@ -87,6 +87,7 @@ pub(crate) fn net_errors() -> Vec<NetError> {
         NetError::Incompatible { differences: Vec::new() },
         NetError::Incompatible { differences: vec![differing(JOB)] },
         NetError::Incompatible { differences: vec![differing("amounts")] },
+        NetError::Incompatible { differences: vec![differing("gates")] },
         NetError::Incompatible { differences: vec![differing(JOB), differing(WIRE)] },
         NetError::Refused { refusal: Refusal::Busy },
         NetError::Refused { refusal: Refusal::Stopping },

@@ -155,6 +155,44 @@ fn the_same_circuit_becomes_the_same_circuit() {
     assert!(one.gates() == two.gates() && one.outputs() == two.outputs());
 }
 
+/// The bounds for a circuit file that is run.
+const SHALLOW: Goal = Goal { effort: Effort::Usual, keeps_layers: true, most_work: Some(400_000) };
+
+#[test]
+fn layers_are_kept_where_that_is_asked_for() {
+    let rng = &mut StdRng::seed_from_u64(12);
+    let (mut kept_fewer, mut free_deeper) = (0, 0);
+    for _ in 0..60 {
+        let circuit = random::circuit(rng, 8, 120, 6);
+        let kept = optimise(&circuit, SHALLOW);
+        let free = optimise(&circuit, Effort::Usual);
+        assert!(are_equal(&kept, &circuit));
+        assert!(kept.stats().and_depth <= circuit.stats().and_depth);
+        assert!(kept.stats().and <= circuit.stats().and);
+        kept_fewer += usize::from(kept.stats().and < circuit.stats().and);
+        free_deeper += usize::from(free.stats().and_depth > circuit.stats().and_depth);
+    }
+    assert!(kept_fewer > 50 && free_deeper > 0, "{kept_fewer} {free_deeper}");
+}
+
+#[test]
+fn shallow_circuits_are_proved_equal() {
+    for name in ["add(16)@depth", "mul(6)@depth", "max(8)@depth", "div(6)"] {
+        let made = of_library(name);
+        let plain = without_xor(&made);
+        let better = optimise(&plain, SHALLOW);
+        assert!(are_equal(&better, &made), "{name}");
+        assert!(better.stats().and_depth <= plain.stats().and_depth && 2 * better.stats().and < plain.stats().and);
+    }
+}
+
+#[test]
+fn no_pass_begins_beyond_the_work() {
+    let plain = without_xor(&of_library("div(6)"));
+    let of_work = |work| optimise(&plain, Goal { most_work: Some(work), ..SHALLOW }).stats().and;
+    assert_eq!([0, 10_000].map(of_work), [32, 30]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 20 } else { 200 }))]
 
@@ -170,5 +208,8 @@ proptest! {
             prop_assert!(better.stats().and <= ands, "{}", name);
             ands = better.stats().and;
         }
+        let shallow = optimise(&circuit, SHALLOW);
+        prop_assert_eq!(evaluate_circuit(&shallow, &words), evaluate_circuit(&circuit, &words));
+        prop_assert!(shallow.stats().and_depth <= circuit.stats().and_depth);
     }
 }
