@@ -180,17 +180,22 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Computes all constants, in the order in which they use one another.
+    /// Computes all constants, in the order in which they use one another. They are known when a program is compiled: checks are on whatever the options say, and
+    /// a function that a circuit replaces is computed by its body.
     ///
     /// *Errors*: as [`Machine::scalar`].
     pub(crate) fn compute_constants(&mut self) -> Result<(), SourceError> {
         let tree = self.tree;
+        let had_checks = self.panics.switch(true);
+        let externs = std::mem::replace(&mut self.externs, vec![None; tree.functions.len()]);
         for (number, constant) in tree.functions.iter().enumerate().filter(|(_, function)| function.is_constant) {
             let words = self.words(&constant.result);
             let slot = self.allocate(words, constant.span)?;
             self.constants[number] = slot;
             self.run_function(constant, &[], slot, constant.span)?;
         }
+        self.externs = externs;
+        self.panics.switch(had_checks);
         Ok(())
     }
 

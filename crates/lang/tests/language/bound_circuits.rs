@@ -110,6 +110,12 @@ fn a_constant_may_call_what_a_circuit_stands_for_and_is_no_function() {
         let inputs = [x, 255 - x].map(|value| Bits::from_u128(value, 8));
         assert_eq!(evaluate(&bound, &inputs), evaluate(&body, &inputs), "{x}");
     }
+    // The constant's own call is no instance of the circuit.
+    assert_eq!(bound.counts().and, body.counts().and);
+    let divided = "fn sum(a: u8, b: u8) -> u8 { a + b }\nconst TABLE: [u8; 1] = [100 / sum(0, 0)];\n\
+        pub fn main(a: u8, b: u8) -> u8 { sum(a, b) }";
+    let error = load_source(divided, "{\"sum\": \"lib:add(8)\"}").expect_err("a constant that panics");
+    assert!(error.to_string().contains("division by zero"), "{error}");
     let error = load("{\"TABLE\": \"lib:mul-full(8)\"}").expect_err("a constant");
     let told = error.iter().next().expect("a fault");
     assert_eq!(told.message, "externs: there is no function `TABLE` that `main` calls");

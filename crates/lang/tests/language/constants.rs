@@ -258,6 +258,17 @@ fn a_constant_of_any_type_is_the_value_of_an_expression() {
     // Rust changes a copy, with a warning.
     let changed = "const T: [u8; 2] = [1, 2];\npub fn main(a: u8, b: u8) -> u8 { T[0] = a; T[0] ^ b }";
     assert_eq!(fault(changed, &[]), "cannot assign to the expression before this sign");
+    for (value, told) in
+        [("[1, Z + 1]", "overflow"), ("[1, 5 / (Z - Z)]", "division by zero"), ("[1, [1, 2, 3][Z as usize]]", "index")]
+    {
+        let text = format!(
+            "const Z: u8 = 255;\nconst T: [u8; 2] = {value};\npub fn main(a: u8, b: u8) -> u8 {{ a ^ b ^ T[1] }}"
+        );
+        for panics in [true, false] {
+            let error = compile(&text, &[], panics).expect_err(value);
+            assert!(error.to_string().contains(told), "{error}");
+        }
+    }
     let called = "const T: [u8; 2] = [1, 2];\nfn f() -> u8 { T[0] }\npub fn main(a: u8, b: u8) -> u8 { a ^ b }";
     assert!(compile(called, &[], true).is_ok(), "a constant that only an unused function needs");
 }
