@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 
-from .notation import Disagreement, Misbehaviour, Reader, string, varint
+from .notation import Disagreement, Gone, Misbehaviour, Reader, string, varint
 from .wire import HELLO, PARTS, REFUSAL, Channel
 
 MAGIC = b"garblet\0"
@@ -19,6 +20,7 @@ _CONTROLS = re.compile(
     "[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _OPEN = re.compile(r"auto 1 \((.*)\)")
+_MAY_BE_OPEN = {("yao", "scheme"), ("gmw", "ot-k"), ("gmw", "ot")}
 
 REFUSALS = [
     "busy: too many sessions",
@@ -73,7 +75,7 @@ def decode(data: bytes) -> Hello:
     magic = reader.take(8)
     if magic != MAGIC:
         raise Misbehaviour(f"hello: expected the magic {MAGIC!r}, got {magic!r}")
-    version = reader.varint()
+    version = reader.varint((1 << 32) - 1)
     package = text_from(reader, "package version")
     party, parties = reader.varint(0xFFFF), reader.varint(0xFFFF)
     protocol, digest = text_from(reader, "protocol"), reader.take(32)
@@ -85,10 +87,10 @@ def decode(data: bytes) -> Hello:
     return Hello(party, parties, protocol, digest, parameters, version, package, magic)
 
 
-def _fits(ours: list[str] | None, theirs: list[str] | None) -> bool:
-    if ours == theirs:
+def _fits(ours: list[str], theirs: list[str], may_be_open: bool) -> bool:
+    if " and ".join(ours) == " and ".join(theirs):
         return True
-    if not ours or not theirs or len(ours) != 1 or len(theirs) != 1:
+    if not may_be_open or len(ours) != 1 or len(theirs) != 1:
         return False
     for one, other in (ours[0], theirs[0]), (theirs[0], ours[0]):
         if (match := _OPEN.fullmatch(one)) and other in match[1].split(", "):
@@ -113,8 +115,10 @@ def judge(ours: Hello, theirs: Hello) -> list[str]:
     if our_step == their_step:
         differ("program digest", ours.digest.hex(), theirs.digest.hex())
         for name in sorted({*our_values, *their_values} - {"step"}):
-            if not name.startswith("told ") and not _fits(our_values.get(name), their_values.get(name)):
-                found.append(f"{name}: ours {our_values.get(name)}, theirs {their_values.get(name)}")
+            may_be_open = ours.parties == 2 and (ours.protocol, name) in _MAY_BE_OPEN
+            our, their = our_values.get(name, []), their_values.get(name, [])
+            if not name.startswith("told ") and not _fits(our, their, may_be_open):
+                found.append(f"{name}: ours {our}, theirs {their}")
     if ours.party == theirs.party:
         found.append(f"party: both are {ours.party}")
     for hello in (ours, theirs):
@@ -128,7 +132,7 @@ def receive(channel: Channel) -> Hello:
     if kind == REFUSAL:
         reader = Reader(data, "refusal")
         variant = reader.varint(len(REFUSALS) - 1)
-        seconds = reader.varint() if variant == 4 and reader.take(1) == b"\1" else None
+        seconds = reader.varint((1 << 32) - 1) if variant == 4 and reader.varint(1) else None
         reader.end()
         raise Disagreement(f"the service refuses: {REFUSALS[variant]}" + (f" for {seconds} seconds" if seconds else ""))
     return decode(data)
@@ -150,8 +154,10 @@ def conclude(channel: Channel, ours: Hello, theirs: Hello) -> Hello:
         same = ours.version == theirs.version and ours.protocol == theirs.protocol
         same = same and ours.values().get("step") == theirs.values().get("step")
         if same and ours.digest != theirs.digest:
-            channel.control(PARTS, varint(0), "parts")
-            channel.receive_control(PARTS, "parts")
+            # Whatever comes in place of the peer's parts, the run has ended by now.
+            with contextlib.suppress(Gone, Misbehaviour):
+                channel.control(PARTS, varint(0), "parts")
+                channel.receive_control(PARTS, "parts")
         raise Disagreement("; ".join(found))
     return theirs
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import socket
 import ssl
 import sys
 import tempfile
@@ -17,8 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import authenticated, command, gmw, order, program, store, tls, wire, yao
-from .notation import Gone
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from OpenSSL import SSL
+
+from . import authenticated, command, gmw, hello, order, program, store, tls, wire, yao
+from .notation import Gone, Misbehaviour
 from .types_of import Type
 
 AES_KEY, AES_BLOCK = "000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"
@@ -553,6 +558,72 @@ class Test(unittest.TestCase):
                 stream.close()
             self.assertEqual(status, 1, errors)
             self.assertIn(said, errors)
+
+
+class Alone(unittest.TestCase):
+    """The peer without the command."""
+
+    def test_values_are_open_only_where_the_specification_says_so(self) -> None:
+        def judged(protocol: str, parties: int, ours: list[tuple[str, str]], theirs: list[tuple[str, str]]) -> int:
+            of = (hello.Hello(k, parties, protocol, bytes(32), p) for k, p in enumerate((ours, theirs)))
+            return len(hello.judge(*of))
+
+        for protocol, parties, name, differences in (
+            ("yao", 2, "scheme", 0),
+            ("gmw", 2, "ot-k", 0),
+            ("gmw", 3, "ot-k", 1),
+            ("yao", 2, "hash", 1),
+            ("yao", 2, "schedule", 1),
+            ("authenticated", 2, "scheme", 1),
+        ):
+            pair = [(name, "a")], [(name, "auto 1 (a, b)")]
+            for ours, theirs in (pair, pair[::-1]):
+                self.assertEqual(judged(protocol, parties, ours, theirs), differences, (protocol, parties, name))
+        self.assertEqual(judged("yao", 2, [("x", "a"), ("x", "b")], [("x", "a and b")]), 0)
+
+    def test_what_no_hello_or_refusal_can_be_is_malformed(self) -> None:
+        good = hello.Hello(0, 2, "yao", bytes(32), []).encode()
+        later = hello.Hello(0, 2, "yao", bytes(32), [], version=1 << 40).encode()
+        self.assertEqual(hello.decode(good).party, 0)
+        self.assertRaises(Misbehaviour, hello.decode, later)
+        for payload in (b"\4\2", b"\4\1" + b"\xff" * 5 + b"\1"):
+            ours, theirs = socket.socketpair()
+            theirs.sendall(wire.frame(wire.CONTROL, wire.REFUSAL, payload))
+            self.assertRaises(Misbehaviour, hello.receive, wire.Channel(ours))
+            theirs.close()
+
+    def test_a_key_of_small_order_is_no_identity(self) -> None:
+        one = bytes([1]) + bytes(31)
+        for key in (*tls.SMALL_ORDER, one[:31] + b"\x80"):
+            self.assertIsNone(tls.identity_of(Ed25519PublicKey.from_public_bytes(key)), key.hex())
+        self.assertIsNotNone(tls.identity_of(tls.key_of(bytes(32)).public_key()))
+
+    def test_silent_and_odd_strangers_keep_nobody_out(self) -> None:
+        key, other = tls.key_of(os.urandom(32)), tls.key_of(os.urandom(32))
+        ours, theirs = (tls.fingerprint(tls.public_bytes(k)) for k in (key, other))
+        address = command.free_address()
+        found: list[tls.Accepted] = []
+        dropped: list[str] = []
+        waiting = threading.Thread(
+            target=lambda: found.append(tls.accept(address, key, theirs, "monday", 30.0, dropped.append))
+        )
+        waiting.start()
+        silent = [wire.connect(address) for _ in range(5)]
+        context = SSL.Context(SSL.TLS_CLIENT_METHOD)
+        context.use_privatekey(other)
+        context.use_certificate(tls.certificate(other))
+        stream = wire.connect(address)
+        stream.setblocking(True)
+        odd = SSL.Connection(context, stream)
+        odd.set_tlsext_host_name(b"\xff\xfe")
+        odd.set_connect_state()
+        odd.do_handshake()
+        tls.connect(address, other, ours, "monday").close()
+        waiting.join()
+        self.assertEqual(len(found), 1)
+        self.assertEqual(dropped, ["another session"])
+        for stream in [*silent, stream]:
+            stream.close()
 
 
 def _add(case: Case, role: int) -> None:

@@ -6,7 +6,9 @@ which that module cannot do, so it is pyOpenSSL.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import queue
 import select
 import socket
 import ssl
@@ -22,7 +24,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from OpenSSL import SSL
+from OpenSSL import SSL, crypto
 
 from . import wire
 from .notation import CallError, Gone, b3_derive
@@ -33,6 +35,12 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 SPKI = bytes.fromhex("302a300506032b6570032100")
 FINGERPRINT_BYTES = 20
 WELCOME = b"\xa5"
+# With the top bit of the last byte cleared (file 3, "Certificates").
+SMALL_ORDER = {
+    *(y.to_bytes(32, "little") for y in (0, 1, 2**255 - 20, 2**255 - 19, 2**255 - 18)),
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+    bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
+}
 
 
 class IdentityError(Exception):
@@ -69,6 +77,14 @@ def from_text(source: str) -> bytes:
 def public_bytes(key: Ed25519PrivateKey | Ed25519PublicKey) -> bytes:
     public = key.public_key() if isinstance(key, Ed25519PrivateKey) else key
     return public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+
+
+def identity_of(public: object) -> bytes | None:
+    """The fingerprint of a key that may be an identity; none of another kind, and none of small order."""
+    if not isinstance(public, Ed25519PublicKey):
+        return None
+    key = public_bytes(public)
+    return None if key[:31] + bytes([key[31] & 0x7F]) in SMALL_ORDER else fingerprint(key)
 
 
 def certificate(key: Ed25519PrivateKey, days: int = 0) -> x509.Certificate:
@@ -115,8 +131,8 @@ def connect(
         if encoded is None:
             stream.close()
             raise IdentityError("TLS: expected a certificate, got none")
-        public = x509.load_der_x509_certificate(encoded).public_key()
-        if not isinstance(public, Ed25519PublicKey) or fingerprint(public_bytes(public)) != peer:
+        shown = crypto.load_certificate(crypto.FILETYPE_ASN1, encoded)
+        if identity_of(shown.get_pubkey().to_cryptography_key()) != peer:
             stream.close()
             raise IdentityError(f"TLS: expected the peer {to_text(peer)}, got another")
         try:
@@ -178,11 +194,11 @@ class Accepted:
 
     def caller(self) -> tuple[bytes | None, str | None]:
         """The fingerprint and the session of the caller, after the handshake."""
-        certificate = self._tls.get_peer_certificate(as_cryptography=True)
-        public = certificate.public_key() if certificate is not None else None
+        # Of the certificate nothing but the key counts, so nothing else is read.
+        certificate = self._tls.get_peer_certificate()
         name = self._tls.get_servername()
-        own = fingerprint(public_bytes(public)) if isinstance(public, Ed25519PublicKey) else None
-        return own, None if name is None else name.decode()
+        own = identity_of(certificate.get_pubkey().to_cryptography_key()) if certificate is not None else None
+        return own, None if name is None else name.decode(errors="replace")
 
     def recv(self, count: int) -> bytes:
         try:
@@ -224,27 +240,37 @@ def accept(
     patience: float = 20.0,
     refused: Callable[[str], None] = lambda what: None,
 ) -> Accepted:
-    """Listen until the peer with this fingerprint comes, and welcome it; every other caller is dropped and reported (file 4, "Callers")."""
+    """Listen until the peer with this fingerprint comes, and welcome it; every other caller is dropped and reported (file 4, "Callers").
+
+    Callers are met side by side, so whoever is silent keeps nobody out.
+    """
     end = time.monotonic() + patience
+    come: queue.SimpleQueue[Accepted] = queue.SimpleQueue()
+
+    def meet(stream: Accepted) -> None:
+        try:
+            stream.handshake()
+            own, name = stream.caller()
+            if own == peer and name == session:
+                come.put(stream)
+                return
+            refused("another session" if own == peer else "another identity")
+        except (OSError, SSL.Error, ValueError) as error:
+            refused(f"TLS: the handshake failed ({error})")
+        stream.close()
+
     with wire.listen(address) as listener:
+        listener.settimeout(0.05)
         while (left := end - time.monotonic()) > 0:
-            listener.settimeout(left)
-            try:
+            with contextlib.suppress(TimeoutError):
                 stream = Accepted(listener.accept()[0], accepting_context(key))
-            except TimeoutError:
-                break
-            # Whoever is silent keeps nobody out for long.
-            stream.settimeout(min(left, 5.0))
-            try:
-                stream.handshake()
-                own, name = stream.caller()
-                if own == peer and name == session:
-                    stream.sendall(WELCOME)
-                    return stream
-                refused("another session" if own == peer else "another identity")
-            except (OSError, SSL.ZeroReturnError) as error:
-                refused(f"TLS: the handshake failed ({error})")
-            stream.close()
+                stream.settimeout(left)
+                threading.Thread(target=meet, args=(stream,), daemon=True).start()
+            with contextlib.suppress(queue.Empty):
+                known = come.get_nowait()
+                with contextlib.suppress(OSError):
+                    known.sendall(WELCOME)
+                    return known
     raise Gone(f"nobody came within {patience:.0f} seconds")
 
 

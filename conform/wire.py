@@ -17,7 +17,7 @@ TIMEOUT_SECONDS = 60.0
 
 CONTROL, BULK, ABORT, CLOSE = 0xC0, 0xC1, 0xC2, 0xC3
 HELLO, PARTS, REFUSAL, OT_SETUP, TRIPLE_SUMMARY = 0x00, 0x01, 0x02, 0x40, 0x59
-LIMITS = {HELLO: 16384, PARTS: 32768, REFUSAL: 16, OT_SETUP: 1}
+LIMITS = {HELLO: 16384, PARTS: 32768, REFUSAL: 16, OT_SETUP: 1, TRIPLE_SUMMARY: 1_112_806}
 
 
 def frame(kind_of_frame: int, kind: int, payload: bytes) -> bytes:
@@ -202,8 +202,9 @@ class Channel:
             raise Misbehaviour(
                 f"{step}: expected a message of kind {expected}, got frame {kind_of_frame:02x}, kind {kind}"
             )
-        if length > LIMITS.get(kind, 1 << 16):
-            raise Misbehaviour(f"{step}: expected at most {LIMITS[kind]} bytes, got {length}")
+        limit = LIMITS.get(kind, 1 << 16)
+        if length > limit:
+            raise Misbehaviour(f"{step}: expected at most {limit} bytes, got {length}")
         return kind, self._exactly(length, step)
 
     def receive_bulk(self, count: int, step: str) -> bytes:
