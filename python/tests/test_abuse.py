@@ -456,8 +456,8 @@ def test_an_interrupt_comes_at_any_time(delay: float) -> None:
                         session.run(b=3)
             except garblet.GarbletError:
                 pass
-        print("ready", flush=True)
         try:
+            print("ready", flush=True)
             while True:
                 with garblet.Session(richer, 0, listen="127.0.0.1:0", insecure_plain_tcp=True, timeout=5) as alice:
                     threading.Thread(target=bob, args=["{}:{}".format(*alice.address)], daemon=True).start()
