@@ -327,7 +327,7 @@ mod tests {
         );
     }
 
-    /// A selection of two ANDs, and the file's gates where the first operand is selected by both.
+    /// The second input if the first is set, else the third: two ANDs, where one is enough.
     const SELECTION: &str = "4 7\n3 1 1 1\n1 1\n\n1 1 0 3 INV\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n2 1 4 5 6 XOR\n";
 
     #[test]

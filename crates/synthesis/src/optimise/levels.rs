@@ -19,7 +19,7 @@ impl Levels {
         for (at, node) in graph.nodes().enumerate().rev() {
             let own = most[at];
             let below = match node {
-                // Nothing needs a node without a level to keep.
+                // No output depends on it.
                 _ if own == u32::MAX => continue,
                 Node::And(..) => own.saturating_sub(1),
                 _ => own,
